@@ -68,7 +68,7 @@ class Model:
     properties: tuple[str, ...] = ()
 
     def program(self) -> Program:
-        """The program."""
+        """Return the program that this case measures."""
         return program(SPECS[self.spec], repairs="all" if self.repairs else (), **self.constants)
 
     def __str__(self) -> str:

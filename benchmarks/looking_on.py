@@ -34,7 +34,7 @@ class Counting:
 
     @property
     def recording(self) -> bool:
-        """No."""
+        """Count the question; never record."""
         self.asked += 1
         return False
 

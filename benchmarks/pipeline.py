@@ -400,7 +400,7 @@ def main() -> None:
 
 
 def _measure_spark(options: argparse.Namespace, place: Path, scratch: Path, lines: dict[str, int]) -> None:
-    """Print the table."""
+    """Print a table of Spark's times."""
     with spark_session(options.master, 1 << 30) as session:
         write_lake(scratch / "warm", 100, 2, 3)
         verify(scratch / "warm", options.master)  # Java compiles what it will need

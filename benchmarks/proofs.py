@@ -88,7 +88,7 @@ PROBLEMS = (
 
 @dataclass(frozen=True)
 class Row:
-    """What was measured of a problem; seconds of mypyvy are None where it was not asked, or gave no proof."""
+    """Figures of one problem; the seconds of mypyvy are None if it did not run or found no proof."""
 
     problem: Problem
     states: int

@@ -54,7 +54,7 @@ def pair() -> tuple[Sealed, Sealed]:
 
 
 def sealing(size: int, repeat: int) -> float:
-    """Seal."""
+    """Measure the microseconds that it takes to seal a frame of this size."""
     one, _ = pair()
     target = bytes(INCARNATION_BYTES)
     return microseconds(lambda all_: [one.seal(1, target, each) for each in all_], [many(size)] * repeat)

@@ -18,7 +18,7 @@ from antiphon.model.verdict import Outcome
 
 
 def main() -> int:
-    """Walk each."""
+    """Walk each protocol with one token holder and with several senders."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--protocols", nargs="+", default=["chang-maxemchuk", "pinwheel"])
     parser.add_argument("--processes", type=int, default=3)

@@ -62,7 +62,7 @@ def table() -> str:
 
 
 def main() -> int:
-    """Writes, or checks."""
+    """Write the counts into the pages, or check them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args()

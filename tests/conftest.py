@@ -16,7 +16,7 @@ import hypothesis
 import pytest
 
 SLOW = [hypothesis.HealthCheck.too_slow]
-"""What a busy machine is, and no fault of a test."""
+"""Health check that fails on a busy machine through no fault of a test."""
 
 hypothesis.settings.register_profile(
     "derandomized", derandomize=True, deadline=None, print_blob=True, suppress_health_check=SLOW
@@ -80,8 +80,8 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_collection_finish() -> None:
-    """What was loaded and collected stays to the end, and programs make many objects that live: nobody looks
-    for cycles among them more than now and then.
+    """Exempt loaded modules and collected tests from garbage collection, and collect less often: programs
+    make many objects that live long.
     """
     gc.collect()
     gc.freeze()
@@ -89,7 +89,7 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_sessionfinish() -> None:
-    """What is left is looked through once more, and not five times, as pytest would."""
+    """Collect garbage once more, and not five times, as pytest would."""
     gc.collect()
     gc.freeze()
 
@@ -126,7 +126,8 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 
 @pytest.fixture(scope="session")
 def free_ports() -> Callable[[int], list[int]]:
-    """So many ports of 127.0.0.1 at which nobody listens, for processes that are to bind them themselves.
+    """Ports of 127.0.0.1 on which no process listens, in the number asked for; the processes of a test bind
+    them.
 
     They lie beneath those that the system gives out for port 0, so that no socket of another test takes one
     meanwhile; where this process begins among them its number says.

@@ -108,7 +108,7 @@ class Switch(Spec):
 
     @invariant
     def OnOrOff(self) -> bool:
-        """Nowhere else."""
+        """True on the first two places."""
         return self.place < 2
 
 

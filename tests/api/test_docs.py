@@ -21,7 +21,7 @@ def blocks(kind: str) -> list[str]:
 
 
 def shown(cell: str, names: dict[str, Any]) -> str:
-    """What a notebook shows for a cell: the HTML of the value of its last expression."""
+    """HTML that a notebook shows for a cell: that of the value of its last expression."""
     *body, last = parse(cell).body
     assert isinstance(last, Expr), unparse(last)
     exec(compile(Module(body, []), "<cell>", "exec"), names)

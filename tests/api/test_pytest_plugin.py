@@ -174,7 +174,7 @@ def run(home: Path, *options: str) -> subprocess.CompletedProcess[str]:
 
 
 def said_of(output: str, test: str) -> str:
-    """What the output says of the failure of a test."""
+    """Part of the output that reports the failure of a test."""
     found = re.search(rf"^_+ {test} _+$(.*?)^(?:_+ \w+ _+|=+ )", output, re.MULTILINE | re.DOTALL)
     assert found is not None, output
     return found[1]
@@ -187,7 +187,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def output(home: Path) -> str:
-    """What a run of all the tests prints."""
+    """Output of a run of all the tests."""
     return run(home, "--antiphon-save", "left", "--antiphon-seed", "5", "-p", "no:xdist").stdout
 
 
@@ -249,7 +249,7 @@ def test_a_failure_leaves_a_trace_that_runs_again_a_picture_and_a_page(
 
 @pytest.mark.deep
 def test_workers_leave_their_files_in_one_directory(tmp_path: Path) -> None:
-    """And the budget of the command line counts, whatever a test says."""
+    """The budget of the command line overrides that of a test."""
     asked = ("-n2", "-k", "broken or twice", "--antiphon-max-seconds", "0", "--antiphon-save", "left")
     output = run(tmp_path, "test_specified.py", *asked).stdout
     assert "the bound of 0 seconds" in said_of(output, "test_a_specification_that_is_broken")
@@ -261,7 +261,7 @@ def test_workers_leave_their_files_in_one_directory(tmp_path: Path) -> None:
 
 
 def test_the_plugin_loads_nothing_of_the_house() -> None:
-    """Whoever has antiphon installed and asks nothing in a test does not pay for it."""
+    """An installed plugin costs nothing in a run whose tests ask no question."""
     program = (
         "import sys, time, pytest\n"
         "before, began = set(sys.modules), time.process_time()\n"

@@ -16,12 +16,12 @@ from antiphon.spec.lang.errors import Told
 
 
 class Desk(Index, size=2, ordered=True):
-    """Where people are served."""
+    """A desk at which people are served."""
 
 
 @record
 class Ticket:
-    """Who is served where."""
+    """A person's ticket for a desk."""
 
     desk: Desk
     urgent: bool
@@ -36,7 +36,7 @@ class Office(Spec):
 
     @action
     def serve(self, d: Desk, urgent: bool) -> None:
-        """Somebody is served."""
+        """Serve somebody at desk D."""
         require(self.open)
         self.count[d][urgent] = d
         self.index |= {Ticket(d, urgent)}
@@ -44,7 +44,7 @@ class Office(Spec):
 
     @invariant
     def Empty(self) -> bool:
-        """Nobody urgent is served: somebody is."""
+        """True if nobody urgent is served; a served one breaks it."""
         return all(not ticket.urgent for ticket in self.index)
 
 
@@ -133,13 +133,13 @@ def test_a_result_that_stands_alone_is_one_short_line(run: antiphon.Trace) -> No
 
 
 class Refused(Spec):
-    """It uses what the language lacks."""
+    """Specification that uses a loop, which the language lacks."""
 
     open: bool = True
 
     @action
     def loop(self) -> None:
-        """Without end."""
+        """Loop without end."""
         while self.open:
             pass
 

@@ -51,8 +51,7 @@ def test_what_is_bound_runs_in_a_swarm(name: str) -> None:
 
 @EVERY_ENTRY
 def test_a_place_names_the_module_that_defines_the_part(entry: Entry) -> None:
-    """So that a specification or a mapping is recognised by the name of its module, before anything is
-    loaded."""
+    """A specification or a mapping is recognised by its module's name before anything is loaded."""
     assert entry_of(entry.spec) is entry
     if entry.refinement is not None:
         assert entry_refined_by(entry.refinement.concrete) is entry

@@ -1,4 +1,4 @@
-"""What the checks find today is what the ledger records, a wrong record is noticed, and each repair makes its
+"""The checks find today the results that the ledger records; a wrong record is noticed; each repair makes its
 counterexample disappear.
 """
 
@@ -24,7 +24,7 @@ from antiphon.spec.protocols.rbp.properties import RbpChecked
 from antiphon.spec.protocols.rbp_resilient.properties import RbpResilientChecked
 
 reports = Reports.private()
-"""What this code has explored before is read."""
+"""Cache of reports: explorations by this same code are reused."""
 
 LARGE: tuple[Mapping[str, object], ...] = (
     {"processes": 3, "messages": 2, "losses": 0},
@@ -72,8 +72,8 @@ SAMPLE = [
     )
     for family in ("dtp",)
 ]
-"""Of one other family a refuted claim; `antiphon gate` runs a part of every claim, `make check-deep`
-all of them.
+"""A refuted claim of another family; `antiphon gate` runs a part of every claim, `make check-deep` all of
+them.
 """
 
 
@@ -93,12 +93,12 @@ def results(first: int) -> dict[str, ClaimResult]:
 
 
 def together(claim: Claim) -> int:
-    """Which of the parts, of claims that are explored together, has this one."""
+    """Number of the part, among claims explored together, that holds this claim."""
     return [*HERE, *SAMPLE].index(claim) // TOGETHER
 
 
 def found(claim: Claim) -> ClaimResult:
-    """What came out of a claim of those here."""
+    """Result of a claim of this file."""
     return results(together(claim) * TOGETHER)[claim.id]
 
 
@@ -255,7 +255,9 @@ def test_a_check_says_how_it_differs_from_the_printed_text() -> None:
 
 
 def test_a_run_that_is_recorded_without_a_repair_shows_that_it_is_needed() -> None:
-    """Where no check that holds would notice: the record's own counterexample of all repairs but this one."""
+    """A repair that no check would miss is shown by the record's counterexample with all repairs but this
+    one.
+    """
     claim = claim_of("DTP-10")
     (need,) = needs(
         [
@@ -272,7 +274,7 @@ def test_a_run_that_is_recorded_without_a_repair_shows_that_it_is_needed() -> No
 
 
 def test_a_repair_that_only_a_deep_check_could_miss_is_not_called_idle() -> None:
-    """Nothing is said of it unless deep checks are asked."""
+    """The verdict on such a repair waits for deep checks."""
     claim = claim_of("DTP-10")
     deep = replace(claim.checks[1], deep=True)  # type: ignore[type-var]
     (need,) = needs([replace(claim, checks=(deep,))])

@@ -42,12 +42,12 @@ class Stairs(Spec):
 
     @invariant
     def BelowTheTop(self) -> bool:
-        """Nobody comes to the top."""
+        """Height below three: the climb never reaches the top."""
         return self.height < 3
 
     @invariant
     def NotNegative(self) -> bool:
-        """Nobody comes below the ground."""
+        """Height at least zero."""
         return self.height * self.height >= self.height
 
 

@@ -100,12 +100,12 @@ class Light(Spec):
     shines: bool = False
 
     def says(self) -> bool:
-        """What is done to it."""
+        """Constant that the repair replaces."""
         return False
 
     @action
     def switch(self) -> None:
-        """Do it."""
+        """Set the light to the result of `says`."""
         self.shines = self.says()
 
 
@@ -118,7 +118,7 @@ def repaired() -> tuple[type[Spec], type[Spec]]:
             return True
 
     class Offered(Light, repairs=(Switched,)):
-        """With its repair."""
+        """A light with its repair."""
 
     one = Offered
 
@@ -128,7 +128,7 @@ def repaired() -> tuple[type[Spec], type[Spec]]:
             return not self.shines
 
     class Offered(Light, repairs=(Switched,)):
-        """With its repair."""
+        """A light with its repair."""
 
     return one, Offered
 

@@ -38,7 +38,7 @@ class Door(Spec):
 
     @constraint("close")
     def is_due(self) -> bool:
-        """It closes when it was opened."""
+        """A door that was opened is due to close."""
         return self.is_open
 
     @action
@@ -99,7 +99,7 @@ def found() -> GuardTally:
 
 
 def test_every_guard_is_left_out_and_asked_for_the_other_way_round() -> None:
-    """Of steps, branches, helpers and constraints; not of comprehensions."""
+    """The guards of steps, branches, helpers and constraints count; those of comprehensions do not."""
     changes = [mutant.change for mutant in guards_of(program(Door))]
     both = {"guard dropped", "guard negated"}
     expected = {
@@ -147,7 +147,7 @@ def test_what_is_asked_does_not_depend_on_the_sample_or_on_the_number_of_process
 
 
 def test_a_guard_that_was_not_asked_in_time_is_not_decided() -> None:
-    """It is told, and not said to be noticed by none."""
+    """A guard without an answer is reported as undecided, not as unnoticed."""
     told = strength(
         [claim(Check(Door, "LockedIsClosed", "holds"))], sample=0, guards=True, seconds=0.0
     ).guards
@@ -180,7 +180,7 @@ def test_guards_on_the_actor_and_constraints_of_a_text_are_among_them() -> None:
 
 
 def test_a_file_is_asked_about_in_one_family_and_named_from_the_root() -> None:
-    """Of figures 23 and 24, which stand below RBP with Reformation too, most checks are Reformation's."""
+    """Figures 23 and 24 stand below RBP with Reformation too; most of their checks are Reformation's."""
     assert home_of("antiphon.spec.protocols.reformation.figures23_24") == "ref"
     assert home_of("antiphon.spec.protocols.irbp.figure32") == "irb"
     assert home_of(__name__) == ""

@@ -79,14 +79,14 @@ def test_verdicts_are_holds_violated_or_unknown(subtests: pytest.Subtests) -> No
 
 
 def test_what_is_said_to_hold_has_a_check(subtests: pytest.Subtests) -> None:
-    """What is judged by reading alone could not have failed, and is no more than unknown."""
+    """A property that is judged by reading alone cannot fail, so its status is at most unknown."""
     for claim in all_claims():
         with subtests.test(claim=claim.id):
             assert claim.checks or claim.verdict != "holds"
 
 
 def test_only_what_a_repair_or_a_reading_mends_is_a_defect_of_the_text(subtests: pytest.Subtests) -> None:
-    """But for what is judged by reading, where nothing behaves in another way. What nothing mends is a defect
+    """Claims judged by reading are excepted, as they change no behaviour. A defect that nothing mends is one
     of the design.
     """
     for claim in all_claims():
@@ -146,7 +146,7 @@ def test_a_violated_claim_is_checked_as_violated_or_never_reached_and_as_repaire
 
 @pytest.mark.deep
 def test_the_committed_errata_rest_on_todays_records_and_specifications() -> None:
-    """Otherwise: antiphon errata --write docs."""
+    """Update them with `antiphon errata --write docs`."""
     docs = Path(__file__).parents[2] / "docs"
     written = (docs / "errata.md").read_text(encoding="utf-8")
     pictures = {path.name: True for path in (docs / errata.PICTURES).glob("*.svg")}
@@ -156,7 +156,7 @@ def test_the_committed_errata_rest_on_todays_records_and_specifications() -> Non
 
 @pytest.mark.deep
 def test_the_pictures_of_the_committed_errata_are_drawn_as_today() -> None:
-    """Otherwise: antiphon errata --write docs."""
+    """Update them with `antiphon errata --write docs`."""
     docs = Path(__file__).parents[2] / "docs"
     have = errata.sections_in((docs / "errata.md").read_text(encoding="utf-8"))
     sections = [errata.Section(claim_of(name), *section) for name, section in have.items()]
@@ -202,7 +202,7 @@ def test_every_check_binds_and_asks_about_a_property_that_exists(subtests: pytes
 
 
 def test_an_order_of_one_message_cannot_be_recorded_to_hold(subtests: pytest.Subtests) -> None:
-    """Nothing could break it: it is no record, whoever writes it."""
+    """One message cannot be out of order, so a record of its order proves nothing."""
     for name in sorted(ORDERS):
         with (
             subtests.test(property=name),
@@ -220,7 +220,7 @@ def test_an_order_of_the_messages_that_a_specification_has_by_default_is_no_exce
 
 
 def test_every_property_of_the_ledger_that_is_called_an_order_counts_as_one() -> None:
-    """But for the order of a list, of which there is one without any message."""
+    """The order of a list is excepted: it exists without any message."""
     asked = {check.property for _, check in CHECKS}
     called = {name for name in asked if re.search("(Order|Prefix|First|Fifo)$", name)}
     assert called - ORDERS == {"OnlyTheOrder", "PinwheelFirst", "AnsweredByTheFirst"}

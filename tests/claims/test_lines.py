@@ -1,4 +1,4 @@
-"""What a line of a document is for, some check of the claim asks: a specification without it is refuted."""
+"""Each line of a document serves some check of its claim: without the line that check is refuted."""
 
 from __future__ import annotations
 

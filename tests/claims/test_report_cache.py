@@ -72,7 +72,7 @@ class Steps(Spec):
 
 @pytest.fixture
 def reports(tmp_path: Path) -> Reports:
-    """Nothing is kept yet."""
+    """An empty cache of reports."""
     (tmp_path / "reports").mkdir()
     return Reports(Cache(tmp_path / "reports"))
 
@@ -95,7 +95,7 @@ def steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
 
 
 def entry(reports: Reports) -> Path:
-    """The only entry."""
+    """The only entry in the cache."""
     assert reports.cache.directory is not None
     [file] = reports.cache.directory.iterdir()
     return file
@@ -110,7 +110,7 @@ def rewritten(reports: Reports, change: Callable[[Any], None]) -> None:
 
 
 def plain(report: Report) -> tuple[Any, ...]:
-    """What a report says, apart from how long it took."""
+    """Fields of a report, without its time."""
     return report.program.digest, report.verdicts, replace(report.exploration, seconds=0.0)
 
 

@@ -55,14 +55,14 @@ class Lamps(Spec):
 
     @action
     def light_first(self) -> None:
-        """When somebody comes."""
+        """Light the first lamp."""
         require(not self.first)
         self.first = True
         self.lit += 1
 
     @action
     def light_second(self) -> None:
-        """After the first."""
+        """Light the second lamp after the first."""
         require(self.first and not self.second)
         self.second = True
         self.lit += 1
@@ -90,7 +90,7 @@ class Switched(Lamps):
 
     @action
     def press(self) -> None:
-        """Nothing depends on it."""
+        """Press a switch on which nothing depends."""
         require(not self.switch and not self.first)
         self.switch = True
 
@@ -102,7 +102,7 @@ class Lit(Spec):
 
     @action
     def light(self) -> None:
-        """When it is dark."""
+        """Light the lamp while it is dark."""
         require(not self.first)
         self.first = True
 
@@ -114,7 +114,7 @@ class Lit(Spec):
 
 @record
 class Rung:
-    """The bell rings."""
+    """Event of the bell."""
 
     times: Annotated[int, Between(1, 1)]
 
@@ -127,14 +127,14 @@ class Bell(Spec):
 
     @action
     def ring(self) -> None:
-        """Once."""
+        """Ring once."""
         require(not self.rung)
         self.rung = True
         emit(Rung(1))
 
     @action
     def gather(self) -> None:
-        """Nobody looks."""
+        """Gather dust, which no property reads."""
         require(not self.dust)
         self.dust = True
 
@@ -145,13 +145,13 @@ class Bell(Spec):
 
 
 class Heard(Bell):
-    """Somebody counts."""
+    """A bell whose rings are counted."""
 
     heard: Annotated[int, Between(0, 1)] = 0
 
     @on(Rung)
     def hear(self, event: Rung) -> None:
-        """Once more."""
+        """Count the ring."""
         self.heard = event.times
 
 
@@ -160,7 +160,7 @@ class Watched(Lamps):
 
     @action
     def light_second(self) -> None:
-        """As before."""
+        """Light the second lamp, and expect both to be lit."""
         super().light_second()
         expect(self.lit > 1, "BothAreLit")
 
@@ -245,7 +245,7 @@ def test_what_a_brief_question_leaves_open_is_asked_again(monkeypatch: pytest.Mo
 
 
 def test_a_mutant_in_the_method_that_judges_a_property_is_asked_first() -> None:
-    """Of those beyond the sample, the first of each seed."""
+    """Beyond the sample, the first mutant of each seed is checked."""
     told: list[tuple[int, str]] = []
     for seed in range(16):
         strength(
@@ -279,7 +279,7 @@ def test_a_mutant_that_only_a_deep_check_breaks_is_noticed(found: FamilyStrength
 
 
 def test_what_a_program_killed_is_not_asked_of_the_next() -> None:
-    """But for the one that breaks the check there; what was not noticed is asked again."""
+    """The mutant that breaks the check there is asked again, and so is each that went unnoticed."""
     both = claim(Check(Lamps, "InTurn", "holds"), Check(Switched, "InTurn", "holds"))
     told: list[str] = []
     strength([both], progress=lambda _, __, what: told.append(what))
@@ -301,7 +301,7 @@ def test_what_broke_a_check_as_it_is_written_is_asked_first(found: FamilyStrengt
 
 
 def test_a_check_that_was_not_asked_in_time_is_undecided() -> None:
-    """Nothing is said to be unable to fail for want of time."""
+    """Lack of time never proves that a check cannot fail."""
     strong, weak = strength([lamps("InTurn", "Square")], sample=0, seconds=0.0).checks
     assert (strong.verdict, weak.verdict) == ("unknown: undecided", "unknown: undecided")
     assert strong.touch == weak.touch == 0
@@ -318,7 +318,7 @@ def test_what_a_deep_check_says_is_asked_briefly_where_deep_checks_are_asked() -
 def test_a_mutant_that_another_family_notices_is_noticed(
     found: FamilyStrength, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It has the changed class as a part, here below another."""
+    """The other family has the changed class as a part, here below another one."""
     other = replace(claim_of("RBC-01"), checks=(Check(Watched, "InTurn", "holds"),))
     alone = strength([claim(Check(Lamps, "Square", "holds"))]).tally
     monkeypatch.setattr(asking, "all_claims", lambda: (other,))
@@ -328,7 +328,7 @@ def test_a_mutant_that_another_family_notices_is_noticed(
 
 
 def test_a_mutant_that_adds_a_step_which_changes_nothing_is_the_same() -> None:
-    """Who lights a lamp that is lit lights nothing."""
+    """Lighting a lamp that is lit changes nothing."""
     tally = strength([claim(Check(Lit, "FirstOrNot", "holds"))]).tally
     again = "Lit.light, line"
     assert not any(item.mutant.startswith(again) and "dropped" in item.mutant for item in tally.survivors)
@@ -368,7 +368,7 @@ def test_what_was_answered_is_read_and_what_was_interrupted_goes_on(tmp_path: Pa
 
 
 def test_answers_do_not_depend_on_how_many_processes_ask(tmp_path: Path) -> None:
-    """They are kept by those who asked, and read by whoever asks later."""
+    """The answers are cached by the processes that found them and read by those that come later."""
     both = claim(Check(Lamps, "Square", "holds"), Check(Switched, "InTurn", "holds"))
     alone = strength([both], sample=2)
     kept = Answers(Cache(tmp_path))

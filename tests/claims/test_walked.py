@@ -1,5 +1,5 @@
-"""Where a search ends before a mutant's runs do, random walks find broken what it does not reach, and a
-further search its liveness; neither ever says that something is kept.
+"""Random walks find violations of mutants beyond the reach of a search, and a further search those of
+liveness; neither ever reports that a property holds.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ WALKS = Walks(walks=20, steps=100, live=Bounds(states=2_000))
 
 
 class Climber(Index, size="climbers"):
-    """Somebody on a stair."""
+    """A climber on a stair."""
 
 
 class Stairs(Spec):
-    """Everybody climbs, one step after the other: the end is far away from the beginning."""
+    """Climbers take one step after the other: the end is far away from the beginning."""
 
     climbers: Const[int] = 3
     top: Const[int] = 6
@@ -54,7 +54,7 @@ class Stairs(Spec):
 
     @action
     def rest(self, c: Climber) -> None:
-        """Once."""
+        """Rest once."""
         require(not self.rested[c])
         self.rested[c] = True
 
@@ -64,14 +64,14 @@ class Stairs(Spec):
         return all(self.height[c] == self.top for c in self.each(Climber))
 
     def anywhere(self) -> bool:
-        """Always."""
+        """True in every state."""
         return True
 
     comes_up = leads_to("anywhere", "everybody_is_up")
 
 
 class Ladder(Spec):
-    """Somebody climbs, and turns round on the way, but not at the top."""
+    """A climber that turns round on the way, but not at the top."""
 
     top: Const[int] = 30
 
@@ -87,18 +87,18 @@ class Ladder(Spec):
 
     @action
     def turn(self) -> None:
-        """Round, or back."""
+        """Turn round, or back."""
         require(self.height + 1 <= self.top)
         self.turned = not self.turned
 
     @invariant
     def NotTurnedAtTheTop(self) -> bool:
-        """Who is at the top looks up."""
+        """Climbers at the top look up."""
         return not (self.turned and self.height == self.top)
 
 
 class Apart(Spec):
-    """What the invariant says is in the text of the protocol."""
+    """Specification whose invariant calls a helper of the protocol's text."""
 
     height: Annotated[int, Between(0, 9)] = 0
 
@@ -114,12 +114,12 @@ class Apart(Spec):
 
     @invariant
     def Low(self) -> bool:
-        """It is low, or at the top."""
+        """Height is low, or that of the top."""
         return self.is_low() or self.height == 9
 
 
 class Leaning(Ladder):
-    """Somebody leans out on the way, low and not too often."""
+    """A climber that leans out on the way, low and not too often."""
 
     leaned: Annotated[int, Between(0, 20)] = 0
     highest: Annotated[int, Between(0, "top")] = 0
@@ -147,7 +147,7 @@ NEVER_RESTS = "Stairs.rest: never happens: `rest`"
 
 
 def asked(property: str, name: str, *, walked: bool, briefly: bool = False) -> Answer:
-    """What the mutant of this name does to the property."""
+    """Effect of the named mutant on the property."""
     mutant = next(item for item in mutants_of(STAIRS, lambda part: part is Stairs) if item.name == name)
     trial = (
         WalkedTrial(STAIRS, [property], FEW, FEW, WALKS) if walked else Trial(STAIRS, [property], FEW, FEW)
@@ -179,7 +179,7 @@ def test_walks_that_find_nothing_say_nothing(property: str) -> None:
 
 @pytest.mark.parametrize("property", ["everybody_is_up", "comes_up"])
 def test_a_mutant_that_is_no_specification_further_on_is_left_open(property: str) -> None:
-    """Who climbs beyond the top leaves the domain, after more states than the search sees."""
+    """A climb beyond the top leaves the domain, after more states than the search sees."""
     beyond = "Stairs.climb: guard dropped: `self.height[c] + 1 <= self.top`"
     answer = asked(property, beyond, walked=True)
     assert (answer.broken, answer.open) == ((), (property,))
@@ -198,7 +198,7 @@ def test_what_a_search_does_not_reach_is_broken_on_walks(*, briefly: bool) -> No
 
 @pytest.mark.parametrize("briefly", [True, False])
 def test_what_a_walk_breaks_before_it_runs_into_an_error_is_broken(*, briefly: bool) -> None:
-    """Who leans out without end leaves the domain, sooner or later in every walk."""
+    """A climber that leans out without end leaves the domain, sooner or later in every walk."""
     leaning = program(Leaning)
     name = "Leaning.lean: guard dropped: `self.height + self.leaned < 9`"
     mutant = next(item for item in mutants_of(leaning, lambda part: part is Leaning) if item.name == name)
@@ -232,7 +232,7 @@ def test_a_property_whose_own_text_is_changed_is_not_asked_on_walks() -> None:
 
 
 class Placed(Spec):
-    """Somebody begins at a height that a test chooses."""
+    """A climber that begins at a height chosen by a test."""
 
     height: Annotated[int, Between(0, 3)] = 0
 
@@ -253,7 +253,7 @@ class Placed(Spec):
 
     @invariant
     def Near(self) -> bool:
-        """Nobody is far from the ground."""
+        """Climbers stay close to the ground."""
         return self.height * self.height < 10
 
 

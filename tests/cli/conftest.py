@@ -102,7 +102,7 @@ class Courier(Letters, repairs=(Stop,), readings=(tone,)):
 
 @dataclass
 class Answer:
-    """What a command gave."""
+    """Exit code and output of a command."""
 
     code: int
     out: str

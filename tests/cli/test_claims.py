@@ -211,7 +211,7 @@ def test_a_brief_run_takes_the_first_check_of_each_outcome(antiphon: Run) -> Non
 
 
 def test_a_brief_run_says_what_the_whole_claim_rests_on(antiphon: Run) -> None:
-    """Also of a claim whose checks are all left out."""
+    """The same is true of a claim whose checks are all left out."""
     (scenarios, selection) = document(antiphon("claims", "IRB-30", "REF-11", "--brief", "--json")).claims
     assert (scenarios.rests_on, scenarios.checks) == (["witnesses only"], [])
     assert (selection.rests_on, selection.checks) == (["states"], [])

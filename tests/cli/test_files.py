@@ -55,7 +55,7 @@ def pytest_of(test: Path) -> subprocess.CompletedProcess[str]:
 def test_a_regression_test_passes_until_a_step_is_impossible(
     antiphon: Run, trace: Path, tmp_path: Path
 ) -> None:
-    """It survives one more property, and runs in another directory than that in which it was made."""
+    """The test survives one more property, and runs in another directory than that in which it was made."""
     (tmp_path / "regressions").mkdir()
     test = tmp_path / "regressions" / "test_courier.py"
     assert antiphon("replay", trace, "--pytest", test).code == 1

@@ -145,7 +145,7 @@ def test_ctrl_c_ends_every_row(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
         start(board, row)
 
     def interrupt_main() -> None:
-        """As a person does it: again, if nothing happens."""
+        """Press Ctrl-C as a person does: again, if nothing happens."""
         while not ended.wait(timeout=3):
             signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
@@ -220,13 +220,13 @@ def test_no_group_waits_for_another_and_what_reads_logs_comes_after_who_writes_t
 
 
 def test_spark_starts_once(tmp_path: Path) -> None:
-    """It takes seconds of every core: all logs are judged by one command."""
+    """A start takes seconds of every core, so one command judges all logs."""
     commands = [row.arguments[0] for group in gate.rows(tmp_path) for row in group]
     assert commands.count("verify") == 1
 
 
 def test_the_row_of_spark_counts_what_the_report_counts(tmp_path: Path) -> None:
-    """And not only the violations that it lists."""
+    """The count includes violations that the report does not list."""
     mixed = Counter({Outcome.HOLDS: 1, Outcome.UNKNOWN: 1})
     counts = {"Validity": Counter({Outcome.HOLDS: 2}), "Agreement": mixed}
     report = VerifyReport(counts, (), (), 0, 0, runs=2, suspects=1, events=1_234)

@@ -213,7 +213,9 @@ def test_help_and_version_exit_with_0(antiphon: Run) -> None:
 
 
 def test_the_list_of_commands_is_in_groups_without_the_projects_own(antiphon: Run) -> None:
-    """What a stranger needs first stands first; what checks this project answers, and is not listed."""
+    """The first commands are those that a newcomer needs; the commands that check this project are not
+    listed.
+    """
     listed = re.findall(r"^(?:╭─ (.*?) ─|│ ([a-z-]+)  )", antiphon("--help").out, re.MULTILINE)
     found: dict[str, tuple[str, ...]] = {}
     for title, name in listed:
@@ -228,7 +230,7 @@ def test_the_list_of_commands_is_in_groups_without_the_projects_own(antiphon: Ru
 
 
 def on_a_terminal(command: list[str], directory: Path) -> str:
-    """What the command writes to a terminal, standard error included."""
+    """Output of a command on a terminal, standard error included."""
     main, other = pty.openpty()
     with subprocess.Popen(
         command,
@@ -277,7 +279,7 @@ def test_a_command_loads_nothing_large_before_it_needs_it() -> None:
 
 
 def test_the_version_is_told_without_loading_what_parses(antiphon: Run) -> None:
-    """So that it is told at once: under 0.3 seconds, of which Python takes most."""
+    """The version appears at once: in under 0.3 seconds, most of them Python's."""
     told = "import sys; from antiphon.conformance.cli import main; main(['--version']); print(*sys.modules)"
     answer, modules = subprocess.run(
         [sys.executable, "-c", told], capture_output=True, text=True, check=True

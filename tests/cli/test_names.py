@@ -53,7 +53,7 @@ def test_an_option_has_one_name() -> None:
 
 
 def test_an_option_says_the_same_in_all_commands(known: dict[str, dict[str, str]]) -> None:
-    """Otherwise the two are two options, and one of them wants another name."""
+    """Two options of one name with different texts are two options, and one of them wants another name."""
     texts: defaultdict[str, set[str]] = defaultdict(set)
     for options in known.values():
         for option, text in options.items():

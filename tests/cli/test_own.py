@@ -1,4 +1,6 @@
-"""What is in no catalogue is named by its file or module, wherever a name of the catalogue is taken."""
+"""A specification outside the catalogue is named by its file or module, wherever a name of the catalogue is
+taken.
+"""
 
 import shutil
 import sys

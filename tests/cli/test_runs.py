@@ -56,7 +56,7 @@ def test_stateful_prints_its_seed_first_and_agrees(antiphon: Run) -> None:
 
 
 def test_a_cluster_runs_and_says_its_seed_and_what_it_dropped(antiphon: Run, tmp_path: Path) -> None:
-    """That the command judges the logs stands with the pipeline, which has Java running."""
+    """The pipeline's tests, which have Java running, check that the command judges the logs."""
     few = ("--messages", 30, "--duplication-rate", 0.2, "--reordering-rate", 0.4)  # yet each fault happens
     answer = antiphon("cluster", "rbp", *few, "--seed", 7, "--log", tmp_path / "runs")
     assert answer.code == 0
@@ -240,7 +240,7 @@ def test_a_swarm_of_members_that_change_says_what_it_met(antiphon: Run) -> None:
 
 
 def test_a_schedule_says_that_members_change(antiphon: Run, tmp_path: Path) -> None:
-    """It stands in docs/swarm.md."""
+    """The schedule stands in docs/swarm.md."""
     page = (Path(__file__).parents[2] / "docs" / "swarm.md").read_text(encoding="utf-8")
     (text,) = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
     (tmp_path / "schedule.json").write_text(text)

@@ -94,7 +94,7 @@ def test_a_family_is_written_in_its_place_and_the_others_stay(
 
 
 def out(family: FamilyStrength, number: int) -> FamilyStrength:
-    """So many checks are left out."""
+    """Result of a family with this number of checks left out."""
     return msgspec.structs.replace(family, left_out=number)
 
 

@@ -15,7 +15,7 @@ from antiphon.spec.claims import Check
 from antiphon.spec.composition import EVIDENCE, Entry, Property, Role, layer_of
 
 check = Reports.private().check
-"""What this code has explored before is read."""
+"""The `check` function with a cache of reports: explorations by this same code are reused."""
 
 
 def title(entry: Entry) -> str:

@@ -118,7 +118,7 @@ class Rows(Group):
 
     @obligation
     def Zero(self) -> bool:
-        """Nothing is written."""
+        """True while all entries are equal, so nothing has been written."""
         return all(self.row[p] == self.all_equal[q] for p in self.each(Process) for q in self.each(Process))
 
 

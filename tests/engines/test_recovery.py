@@ -28,7 +28,7 @@ class Graph:
 
 @st.composite
 def graphs(draw: st.DrawFn) -> tuple[list[list[int]], dict[str, bytearray]]:
-    """Where each state leads to, and in which states each of three obligations is true: mostly in few."""
+    """Successors of each state, and the states in which each of three obligations is true: mostly few."""
     size = draw(st.integers(1, 12))
     state = st.integers(0, size - 1)
     edges = draw(st.lists(st.lists(state, max_size=3), min_size=size, max_size=size))

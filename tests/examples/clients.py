@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Client:
-    """Who speaks to one replica."""
+    """A client of one replica."""
 
     def __init__(self, process: Process) -> None:
         self.process = process

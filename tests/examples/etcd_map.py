@@ -1,4 +1,4 @@
-"""What a line of etcd's trace logger tells, in the words of `raft-members`.
+"""Mapping of etcd's trace log lines to steps of `raft-members`.
 
 A line holds the state of its server before the step, but where it says what has become of it. Of a message
 that arrives the line that answers tells what was made of it. What etcd does before a server has joined, the

@@ -82,7 +82,7 @@ NOT_HERE = {
     ("docs/layers.md", "antiphon claims HOR-06"): BY_THE_GATE,
     ("docs/reformation.md", "antiphon claims --family ref"): BY_THE_GATE,
 }
-"""What is not run here, by page and beginning, and why."""
+"""Blocks that do not run here, by page and beginning, with the reason."""
 
 REFERENCE = ("--engine", "reference")
 BOUNDED = {
@@ -93,7 +93,7 @@ BOUNDED = {
     "swarm": ("--runs", "6"),
     "cluster": ("--messages", "12"),
 }
-"""What makes a command short; of an option that stands twice the last counts. Z3 is asked as it stands."""
+"""Options that make a command short; a repeated option overrides. Commands with Z3 run unchanged."""
 
 
 class Block(NamedTuple):
@@ -151,7 +151,7 @@ def commands(block: Block) -> Iterator[tuple[str, list[str]]]:
 
 
 def bounds(words: list[str]) -> tuple[str, ...]:
-    """What makes a command short."""
+    """Options that make this command short."""
     if "--prove" in words or "z3" in words or (words[0] == "check" and "--save" in words):
         return ()  # solved, or found soon
     if words[0] == "claims":
@@ -161,7 +161,7 @@ def bounds(words: list[str]) -> tuple[str, ...]:
 
 
 def test_every_block_is_run_or_has_a_reason() -> None:
-    """And no reason is left of a block that is gone."""
+    """Reasons of blocks that are gone fail the test."""
     assert {block.kind for block in BLOCKS} <= {"sh", "console", "", "python", "json"}
     texts = [(block.page, line) for block in SHELL for line, _ in commands(block)]
     texts += [(block.page, block.text) for block in BLOCKS]
@@ -178,8 +178,8 @@ def test_every_block_is_run_or_has_a_reason() -> None:
 
 
 def test_commands_in_sentences_are_ones(small: Path) -> None:
-    """What stands between two marks of code in any page is understood by the command line, with numbers where
-    the page has words for them; an option alone is spoken of.
+    """Commands in backticks parse, on every page, with numbers in place of the page's words; an option alone
+    is only a mention.
     """
     group: Any = typer.main.get_command(app_commands())
     found = 0

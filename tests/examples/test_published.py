@@ -49,8 +49,8 @@ def test_machine_code_finds_as_many_where_there_are_many(count: Published) -> No
 
 
 def test_every_public_count_is_held_against_an_engine() -> None:
-    """What the public TLA+ examples record for their originals; each is a row that the tests above hold an
-    engine against.
+    """The public TLA+ examples record these counts for their originals; each row is checked above by an
+    engine.
     """
     found = {(count.spec.__name__, count.distinct) for count in PUBLISHED}
     assert found >= {
@@ -75,7 +75,7 @@ def test_the_reference_finds_as_many(count: Published) -> None:
 
 
 def outcomes(spec: type[Spec], *properties: str, **constants: Any) -> dict[str, tuple[Outcome, int]]:
-    """Of every property its outcome and the length of its trace."""
+    """Outcome of every property, and the length of its trace."""
     report = check(program(spec, **constants), properties=properties or None)
     return {verdict.property: (verdict.outcome, len(verdict.trace or ())) for verdict in report.verdicts}
 
@@ -136,7 +136,7 @@ class Forgetful(EWD840):
 
 
 class Deaf(ChangRoberts):
-    """Who has lost passes nothing on, and who hears anything has won."""
+    """Processes that have lost pass nothing on; a process that hears anything has won."""
 
     def receive(self, p: Ring, identity: Ring) -> None:
         require(self.started[p] and identity in self.messages[p])
@@ -160,7 +160,7 @@ class Rash(NbacgGuer01):
 
 
 class Trusting(BcastByz):
-    """What one process says is passed on."""
+    """Processes pass on a message that a single process sent."""
 
     def upon_non_faulty(self, p: Process, new: Set[Process]) -> None:
         require(p in self.correct and self.from_any_sender(new))

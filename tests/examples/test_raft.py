@@ -59,8 +59,8 @@ def elect(leader: Server, voter: Server, request: RequestVote, *before: Step) ->
 
 
 def figure_8() -> tuple[list[Step], Step, list[Step]]:
-    """How the entry of term 1 comes to lie on two of three servers; its commitment; how that of term 2 then
-    takes its place.
+    """Steps by which the entry of term 1 reaches two of three servers; its commitment; and the steps by which
+    the entry of term 2 replaces it.
     """
     first, second = RequestVote(1, ONE, 0, 0), RequestVote(2, TWO, 0, 0)
     third, fourth = RequestVote(3, ONE, 1, 1), RequestVote(4, TWO, 1, 2)

@@ -24,7 +24,7 @@ from .clients import Client
 
 REPLICAS = 3
 TURNS = 12
-"""So many times each client does its work, and on until the relay has done each of its faults."""
+"""Rounds of work for each client; a test then goes on until the relay has done each of its faults."""
 
 FAULTS = Faults(loss=0.1, duplication=0.1, reordering=0.1)
 

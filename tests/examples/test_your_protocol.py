@@ -70,7 +70,7 @@ for kind, name, text in json.load(sys.stdin):
 
 
 def steps() -> list[tuple[str, str, str]]:
-    """What the page does: files that it writes, lines that it uncomments, and commands."""
+    """Steps of the page: files that it writes, lines that it uncomments, and commands."""
     found = []
     for kind, name, text in BLOCKS:
         if kind == "python":

@@ -49,7 +49,7 @@ class Node(Index, size="nodes", ordered=True):
 
 
 class Letter(Index, size="letters", ordered=True):
-    """What is sent."""
+    """A letter that is sent."""
 
 
 @record

@@ -38,7 +38,9 @@ EACH = pytest.mark.parametrize(("name", "constants"), INSTANCES, ids=lambda valu
 
 
 def summary(report: Report) -> tuple[Any, ...]:
-    """What two engines must agree on; a search that an error ended saw as much as its block size let it."""
+    """Results on which two engines must agree; a search that ended in an error saw as much as its block size
+    let it.
+    """
     verdicts = {
         verdict.property: (
             verdict.kind,

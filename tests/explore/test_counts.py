@@ -1,4 +1,4 @@
-"""What makes the state space grow: any engine counts as a walk on the reference does."""
+"""Counts of states in growing models: each engine counts as a walk on the reference does."""
 
 from __future__ import annotations
 

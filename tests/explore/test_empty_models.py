@@ -1,4 +1,4 @@
-"""Of a model in which nothing can happen nothing holds: every engine says so, and says why."""
+"""Models in which no step is possible: no property holds, and every engine gives the reason."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NO_STEP = "the model is empty: no step is possible"
 
 
 class Still(Spec):
-    """Nobody wrote an action."""
+    """A specification without actions."""
 
     count: Annotated[int, Between(0, 5)] = 0
 
@@ -38,12 +38,12 @@ class Still(Spec):
 
     @obligation
     def done(self) -> bool:
-        """It ends at nothing."""
+        """The count ends at zero."""
         return self.count == 0
 
     @witness
     def nothing(self) -> bool:
-        """It is nothing somewhere."""
+        """The count is zero in some state."""
         return self.count == 0
 
 

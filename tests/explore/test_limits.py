@@ -49,28 +49,28 @@ class Walk(Spec):
 
     @initial
     def begin(self, first: Number) -> None:
-        """Low."""
+        """Begin with a low number."""
         require(first * first < 10)
         self.number = first
 
     @action(fairness="weak")
     def up(self) -> None:
-        """One."""
+        """Count up by one."""
         require(self.number < 99)
         self.number += 1
 
     @invariant
     def NotEverything(self) -> bool:
-        """Rounds to unroll."""
+        """True, after a loop whose rounds an engine unrolls."""
         return any(n > self.number for n in self.each(Number)) or self.number == 99
 
     @obligation
     def Arrives(self) -> bool:
-        """At the end."""
+        """The count ends at 99."""
         return self.number == 99
 
     def is_home(self) -> bool:
-        """Back."""
+        """The count is zero."""
         return self.number == 0
 
     comes_home = always_eventually("is_home")
@@ -142,7 +142,7 @@ def test_what_was_found_before_the_time_was_over_is_judged_and_confirmed(clock: 
     class Wrong(Walk):
         @invariant
         def Low(self) -> bool:
-            """False at 50."""
+            """Number below 50: broken there."""
             return self.number < 50
 
     report = antiphon.check(Wrong, max_seconds=50, properties=["Low"])
@@ -178,7 +178,7 @@ def test_walks_and_refinements_end_while_they_are_compiled(clock: Clock) -> None
     clock.let(PythonTransitions, "__init__", 60)
 
     class Mapped(Walk, refines=Walk):
-        """Itself."""
+        """A walk refined by itself."""
 
     for report in (antiphon.simulate(Walk, max_seconds=50), antiphon.refine(Mapped, max_seconds=50)):
         assert {item.outcome.value for item in report.verdicts} == {"unknown"}
@@ -214,7 +214,7 @@ def test_seconds_count_from_where_somebody_said() -> None:
 
 
 def test_a_violation_is_confirmed_though_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What shows it runs on CPython, and looks into the table of machine code, whatever the clock says."""
+    """The counterexample runs on CPython and reads the table of machine code, whatever the clock says."""
 
     def over(what: str) -> None:
         raise Enough(Stop(StopReason.SECONDS, f"the bound of 1 second, while {what}"))

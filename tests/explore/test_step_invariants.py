@@ -82,7 +82,7 @@ class Clock(Spec):
         """A step that changes nothing."""
 
     def sitting(self) -> int:
-        """How many seats are taken."""
+        """Number of taken seats."""
         return sum(1 for s in self.each(Seat) if self.taken[s])
 
     def is_taken(self, s: Seat) -> bool:
@@ -96,7 +96,7 @@ class Clock(Spec):
 
     @step_invariant
     def keeps_seats(self, before: Self) -> bool:
-        """Nobody gets up, and one sits down at a time."""
+        """Guests stay seated, and one sits down at a time."""
         return self.sitting() == before.sitting() + 1 and all(
             self.taken[s] or not before.is_taken(s) for s in self.each(Seat)
         )
@@ -158,7 +158,7 @@ def test_it_is_exported_as_a_property_of_steps_that_tlc_has_judged() -> None:
 
 
 class Hatch(Spec):
-    """What a step invariant reads may not be there."""
+    """Specification whose step invariant reads a value that may be absent."""
 
     inside: Seat | None = None
     seats: Const[int] = 1
@@ -166,7 +166,7 @@ class Hatch(Spec):
 
     @action
     def go(self, s: Seat) -> None:
-        """In or out."""
+        """Go in or out."""
         self.inside = None if self.inside == s else s
 
     @action
@@ -177,12 +177,12 @@ class Hatch(Spec):
 
     @step_invariant
     def same(self, before: Self) -> bool:
-        """Who was inside is inside, if anybody was."""
+        """The guest who was inside stays."""
         return before.inside is None or self.inside == before.inside
 
     @step_invariant
     def was_there(self, before: Self) -> bool:
-        """Somebody was inside."""
+        """The guest inside was there before, and existed."""
         return present(before.inside) == self.inside
 
 
@@ -198,26 +198,26 @@ def test_what_cannot_be_evaluated_is_an_error_of_the_specification(engine: str) 
 
 @record
 class Rang:
-    """An event."""
+    """Event of a bell."""
 
 
 class NoParameter(Clock):
     @step_invariant
     def again(self) -> bool:
-        """Of no step."""
+        """A step invariant that lacks the step."""
         return self.hour > 0
 
 
 class Nothing(Clock):
     @step_invariant
     def again(self, before: Self) -> bool:
-        """Of no variable."""
+        """A step invariant that reads no variable."""
         return self.hours > 0
 
 
 class Called(Clock):
     def both(self) -> bool:
-        """It is no helper."""
+        """A predicate that calls a step invariant, which is no helper."""
         return self.counts_up(self)
 
 
@@ -236,7 +236,7 @@ class Twice(Clock):
 
     @action
     def ring(self) -> None:
-        """It rings."""
+        """Ring the bell."""
         emit(Rang())
 
 

@@ -26,7 +26,7 @@ class Resting(Climbing):
 
     @action
     def rest(self) -> None:
-        """Nothing happens."""
+        """Rest, without a change."""
         require(self.height == 2)
         self.height = 2
 
@@ -42,7 +42,7 @@ class Jumping(Climbing):
 
 
 class Halfway(Climbing):
-    """Not all states."""
+    """A climb whose states lack some of the other."""
 
     @action
     def climb(self) -> None:

@@ -40,7 +40,7 @@ class Counting(Spec):
 
     @action(fairness="weak")
     def one(self) -> None:
-        """One further."""
+        """Count on by one, and report it."""
         require(self.number < 50)
         self.number += 1
         emit(Passed(self.number))
@@ -62,12 +62,12 @@ class Counting(Spec):
 
     @witness
     def AtSeven(self) -> bool:
-        """No violation."""
+        """Number seven: no violation."""
         return self.number == 7
 
     @obligation
     def EndsAtNine(self) -> bool:
-        """It does not."""
+        """Obligation that fails: the count ends at fifty."""
         return self.number == 9
 
     def is_small(self) -> bool:

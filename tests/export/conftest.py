@@ -112,7 +112,7 @@ def joined(operator: str, left: Value, right: Value) -> Value:
 
 @dataclass
 class PromelaRun:
-    """What a breadth-first walk over a model found; `stored` counts the state in which an initial state is
+    """Results of a breadth-first walk over a model; `stored` counts the state in which an initial state is
     chosen, as SPIN does.
     """
 
@@ -122,7 +122,7 @@ class PromelaRun:
 
 
 def arrow(text: str) -> tuple[str, str]:
-    """What stands before and after the first arrow that is not within parentheses."""
+    """Texts before and after the first arrow outside parentheses."""
     depth = 0
     for position in range(len(text)):
         depth += (text[position] == "(") - (text[position] == ")")

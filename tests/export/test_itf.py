@@ -197,7 +197,7 @@ except TraceFileError as refused:
 
 
 def python_in(directory: Path, text: str) -> str:
-    """What a program prints that runs in a directory."""
+    """Output of a program that runs in a directory."""
     command = [sys.executable, "-B", "-c", text]
     return subprocess.run(command, cwd=directory, capture_output=True, text=True, check=True).stdout.strip()
 

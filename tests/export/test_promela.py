@@ -69,7 +69,7 @@ class Node(Index, size="nodes", ordered=True):
 
 
 class Mood(Enum):
-    """How it goes."""
+    """Mood of a node."""
 
     GOOD, BAD = range(2)
 
@@ -202,7 +202,7 @@ def test_random_specifications_have_the_same_states_and_broken_properties_as_mod
 
 
 def test_the_mixture_breaks_what_it_says() -> None:
-    """Otherwise the case would show nothing."""
+    """A mixture that broke nothing would make the case worthless."""
     broken = {
         verdict.property
         for verdict in check(program(Mixture)).verdicts

@@ -68,7 +68,7 @@ class Node(Index, size="nodes", ordered=True):
 
 
 class Mood(Enum):
-    """How it goes."""
+    """Mood of a node."""
 
     GOOD, BAD = range(2)
 
@@ -83,18 +83,18 @@ class Note:
 
 @record
 class Bell:
-    """It rings."""
+    """Event of the bell."""
 
 
 @record
 class Rung:
-    """Somebody was called."""
+    """A call of one node."""
 
     node: Node
 
 
 class Corners(Spec):
-    """What else is translated: everything that the examples do not use."""
+    """Specification of the remaining forms to translate: everything that the examples do not use."""
 
     nodes: Const[int] = 2
 
@@ -301,7 +301,7 @@ def is_taken_apart(text: str) -> bool:
 
 
 def closing(text: str) -> int:
-    """Where the first parenthesis is closed."""
+    """Position of the parenthesis that closes the first one."""
     depth = 0
     for position, sign in enumerate(text):
         depth += (sign in "([{") - (sign in ")]}")
@@ -353,7 +353,7 @@ def test_the_rule_of_what_tlc_takes_apart(text: str, apart: bool) -> None:
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", catalogue.names())
 def test_tlc_evaluates_every_condition_of_an_action_as_one_value(name: str) -> None:
-    """Else each part is a way of its own, and nothing protects it from an error: TLC stops at 1 % 0."""
+    """As separate conjuncts each would be a way of its own, unprotected from an error: TLC stops at 1 % 0."""
     for module in modules(name):
         assert [text for text in conjuncts_of(module) if is_taken_apart(text)] == []
 
@@ -397,7 +397,7 @@ def test_the_counts_by_tlc_on_the_page_are_ours(name: str) -> None:
 
 
 def names_of(module: str) -> list[str]:
-    """What is defined at the top of a module."""
+    """Names defined at the top of a module."""
     return re.findall(r"^(\w+)(?:\([^)]*\))? ==", module, flags=re.MULTILINE)
 
 

@@ -52,7 +52,7 @@ pan: elapsed time 0.01 seconds
 
 
 def report(states: int, transitions: int, number: int = 0, further: str = "") -> str:
-    """What the verifier prints; number 0 leaves the violation out."""
+    """Report of the verifier; number 0 leaves the violation out."""
     text = REPORT.format(states=states, transitions=transitions, number=number, further=further)
     return (
         text

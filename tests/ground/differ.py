@@ -89,8 +89,8 @@ def predicate_by_reference(program: Program, state: State, name: str) -> object:
 
 
 def disagreements(program: Program, cases: Iterable[tuple[State, Iterable[Step]]]) -> Iterator[str]:
-    """Where CPython and the ground form differ: on these steps of these states, and on every predicate in
-    them.
+    """Differences between CPython and the ground form: on these steps of these states, and on every predicate
+    in them.
     """
     grounded = Grounded(program)
     for state, steps in cases:

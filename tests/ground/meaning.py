@@ -1,4 +1,4 @@
-"""What an expression of the ground form means in one state.
+"""Meaning of an expression of the ground form in one state.
 
 Written down from `model/ground/form.py` a second time, over Python integers; it shares nothing with any
 reader of the form.

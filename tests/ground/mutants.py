@@ -61,7 +61,7 @@ def changed(change: Callable[[Run, Any, Leaves], Leaves]) -> Mutation:
 
 
 def instead(wrong: Handler) -> Mutation:
-    """Something else happens."""
+    """Mutation that replaces a handler."""
     return lambda _right: wrong
 
 

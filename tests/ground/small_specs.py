@@ -35,15 +35,15 @@ from antiphon.spec.lang import (
 
 
 class Desk(Index, size="desks", ordered=True):
-    """Where people are served."""
+    """A desk at which people are served."""
 
 
 class Person(Index, size="people"):
-    """Who waits."""
+    """A person that waits."""
 
 
 class Mood(Enum):
-    """How a desk feels."""
+    """Mood of a desk."""
 
     CALM = 1
     BUSY = 2
@@ -67,7 +67,7 @@ class Served:
 
 @record
 class Left:
-    """Somebody gave up."""
+    """Event of a person who gave up."""
 
     person: Person | None
 
@@ -112,7 +112,7 @@ class Counters(Spec):
         return next((d for d in self.each(Desk) if self.at[d] is None), None)
 
     def load(self) -> int:
-        """How many desks are taken."""
+        """Number of taken desks."""
         return sum(1 for d in self.each(Desk) if self.at[d] is not None)
 
     @action
@@ -155,7 +155,7 @@ class Counters(Spec):
 
     @environment
     def give_up(self, note: Annotated[Served, In("notes")]) -> None:
-        """Somebody who was served complains: once the note is gone nobody knows."""
+        """Give up after a complaint; the note about the service is removed."""
         require(self.load() == 0)
         self.notes -= {note}
         emit(Left(note.ticket.person))
@@ -178,7 +178,7 @@ class Counters(Spec):
 
     @on(Left)
     def farewell(self, event: Left) -> None:
-        """Who leaves is written down."""
+        """Record the person who left."""
         if event.person is None:
             return
         self.notes ^= {event}
@@ -201,7 +201,7 @@ class Counters(Spec):
 
     @obligation
     def queue_empties(self) -> bool:
-        """Nobody waits in the end."""
+        """The queue is empty in the end."""
         return len(self.queue) == 0
 
 
@@ -252,7 +252,7 @@ class Broken(Spec):
 
     @action
     def ask(self) -> None:
-        """None where somebody must be."""
+        """Read an absent value as if it were there."""
         holder = present(self.holder)
         self.seen |= {holder.index + self.level}
         self.holder = None
@@ -269,7 +269,7 @@ class Broken(Spec):
 
     @action
     def find(self) -> None:
-        """Nothing found, or the least of nothing."""
+        """Find no value, or the least of none."""
         self.level = next(
             k for k in self.each(Annotated[int, Between(0, "top")]) if k in self.seen and k >= self.level
         )

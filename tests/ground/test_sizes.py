@@ -1,4 +1,4 @@
-"""What is too large to be gone through is refused, by every engine, at once, with its size and its place."""
+"""Domains too large to enumerate are refused by every engine at once, with their size and place."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ class Base(Spec):
 
     @action
     def grow(self) -> None:
-        """One."""
+        """Count up by one."""
         require(self.number < 3)
         self.number += 1
 
     @invariant
     def Small(self) -> bool:
-        """Always."""
+        """Number of at most three: true in every state."""
         return self.number <= 3
 
 
@@ -68,19 +68,19 @@ class Asking(Base):
 
 class Ranging(Base):
     def is_any(self, k: Some) -> bool:
-        """Asked by another."""
+        """Look N up in a huge domain, as another helper asks."""
         return any(n == k for n in self.each(Huge))
 
     @invariant
     def Asked(self) -> bool:
-        """In a helper."""
+        """True if a helper is."""
         return self.is_any(2)
 
 
 class Nested(Base):
     @action
     def pair(self) -> None:
-        """Every one."""
+        """Make every pair."""
         self.pairs = {Pair(a, b) for a in self.each(Some) for b in self.each(Some) if self.is_third(a, b)}
 
     def is_third(self, a: Some, b: Some) -> bool:
@@ -91,7 +91,7 @@ class Nested(Base):
 class Within(Base):
     @action
     def remove(self, p: Annotated[Pair, In("pairs")], q: Annotated[Pair, In("pairs")]) -> None:
-        """As many as there are."""
+        """Remove two of the pairs."""
         require(p != q)
         self.pairs -= {p, q}
 
@@ -142,7 +142,7 @@ class Joined(Base):
 
     @action
     def join(self) -> None:
-        """Relations composed."""
+        """Join pairs, as relations are composed."""
         self.pairs = {Pair(p.left, q.right) for p in self.pairs for q in self.pairs if p.right == q.left}
 
 

@@ -1,4 +1,4 @@
-"""What the house is made of, read from the working tree and not from what is installed."""
+"""Sources of the project, read from the working tree and not from the installation."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""What no file may say, and what files say of one another: links, versions, packages, the lock."""
+"""Bans on file contents, and references between files: links, versions, packages, the lock."""
 
 import re
 import tomllib
@@ -134,7 +134,7 @@ def test_the_tests_mirror_the_rooms(root: Path, modules: dict[str, Path]) -> Non
 
 
 def test_no_test_file_is_imported(root: Path) -> None:
-    """What tests share stands in a conftest or in a module without tests."""
+    """Shared code of tests stands in a conftest or in a module without tests."""
     texts = {file: file.read_text(encoding="utf-8") for file in (root / "tests").rglob("*.py")}
     found = [
         f"{file}: {line}"

@@ -1,4 +1,6 @@
-"""Who may import whom, walked over the source text, so that an import inside a function counts as well."""
+"""Permitted imports between packages, checked over the source text, so that an import inside a function
+counts as well.
+"""
 
 import ast
 import re
@@ -30,8 +32,8 @@ WITHIN_MODEL = {
     "export": {"ground"},
     "composition": set(),
 }
-"""Which packages of `model` each of them may import; the modules beside them (`verdict`, `trace`, ...) are
-for all, and see `ground` only.
+"""Packages of `model` that each of them may import; the modules beside them (`verdict`, `trace`, ...) serve
+all, and see `ground` only.
 """
 
 WITHIN_CONFORMANCE = {"api", "cli", "compare", "exports", "judge", "ledger", "report", "run", "spark"}
@@ -42,7 +44,7 @@ PURE = {
     "heapq", "inspect", "ipaddress",
     "itertools", "math", "msgspec", "operator", "struct", "types", "typing", "typing_extensions",
 }  # fmt: skip
-"""What a sans-IO core may import beside its own kind: nothing that reads a clock, a socket, a file or chance.
+"""Modules that a sans-IO core may import beside its own kind: none reads a clock, a socket, a file or chance.
 """
 
 

@@ -1,4 +1,4 @@
-"""Whoever takes a path takes a text that names it too: what documents show as a string works."""
+"""Functions that take a path also take its name as a text: the strings in the documents work."""
 
 import inspect
 import pkgutil
@@ -9,7 +9,7 @@ from typing import Any
 import antiphon
 
 WITHIN = ("antiphon.model.engines", "antiphon.conformance.cli")
-"""What the house alone calls, with paths that it has made."""
+"""Packages that only the project calls, with paths that it has made."""
 
 
 def public_functions() -> Iterator[Callable[..., Any]]:

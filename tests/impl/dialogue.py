@@ -22,7 +22,7 @@ DELAY_MS = 1.0
 
 
 class _Due(NamedTuple):
-    """What a member has to do: take a message from `sender`, or (None) look at its timers."""
+    """Next duty of a member: take a message from `sender`, or (None) look at its timers."""
 
     at: float
     order: int
@@ -80,7 +80,7 @@ class Dialogue:
         self._now = end
 
     def lines(self) -> list[str]:
-        """What was printed since the last call."""
+        """Lines printed since the last call."""
         found, self._lines = self._lines, []
         return found
 

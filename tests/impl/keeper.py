@@ -40,7 +40,7 @@ async def main(me: int, protocol: str, deliver: str, port: int, members: list[st
 
 
 def numbered(group: Group) -> list[str]:
-    """What is here with its place and `delivered` has not: in the layers, in RBP with stability, untaken."""
+    """Places of undelivered messages: in the layers, in RBP with stability, and untaken."""
     batches = group._endpoint._batches
     assert batches is not None
     untaken = [*group._events, *group._endpoint.untaken]

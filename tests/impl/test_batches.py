@@ -42,7 +42,7 @@ class Ordered:
             self.order.append(Delivery(me, count + 1, 2 * len(self.order), payload))
 
     def deliver(self, me: int) -> None:
-        """What members deliver as many have as wanted, with its place."""
+        """Deliver to member `me` the messages that enough members have, with their places."""
         for delivery in self.order[self.seen[me] :]:
             messages = self.members[me].unpack(delivery)
             self.taken[me] += messages
@@ -151,7 +151,7 @@ def test_a_message_that_asks_for_more_begins_a_batch_and_one_that_asks_for_less_
 
 
 def test_what_waits_for_others_counts_as_untaken() -> None:
-    """So that no more is kept of it than of what a slow application has not taken."""
+    """Messages that wait for other members count against the limit for a slow application."""
     group = Ordered(untaken_bytes=100)
     for _ in range(40):
         group.members[0].put(b"0123456789", 3)

@@ -48,7 +48,7 @@ def session(start: str) -> tuple[list[str], list[str]]:
 
 @pytest.fixture
 def addresses(free_ports: Callable[[int], list[int]]) -> Addresses:
-    """So many addresses of the loopback interface at which nobody listens."""
+    """Unused addresses of the loopback interface, in the number asked for."""
     return lambda count: [("127.0.0.1", port) for port in free_ports(count)]
 
 

@@ -21,7 +21,7 @@ class TestDtp(CoreSuite):
 
 @pytest.mark.parametrize("seed", range(10))
 def test_everything_is_delivered_everywhere_in_one_order(seed: int) -> None:
-    """Of two to six members, some with a resilience; all are silent at the end."""
+    """Groups have two to six members, some with a resilience; all are silent at the end."""
     members = 2 + seed % 5
     resilience = seed // 5 * (members - 1)
     network = SimulatedNetwork(dtp(resilience=resilience), members, seed=seed, faults=LOSSY)

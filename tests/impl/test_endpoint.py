@@ -157,7 +157,7 @@ def test_a_member_that_never_started_is_missed_from_the_first_datagram_to_it_on(
 
 
 def test_the_others_silence_does_not_count_while_this_member_slept() -> None:
-    """It was awake until 600 ms, when its next heartbeat was due, and again from 9 s on."""
+    """The member was awake until 600 ms, when its next heartbeat was due, and again from 9 s on."""
     endpoint = heard_once(2)
     live(endpoint, START + 500.0, 0)
     endpoint.datagram_received(0, b"", START + 9_000.0)

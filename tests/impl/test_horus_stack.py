@@ -154,7 +154,7 @@ def test_total_numbers_what_the_holder_casts_and_nothing_else() -> None:
 
 
 def body(header: Any) -> Frame:
-    """What the holder, process 0, casts first."""
+    """First frame that the holder, process 0, casts."""
     return frame(0, Data(1, pushed(Fragment(True, pushed(InView(1, pushed(header)))))))
 
 
@@ -228,7 +228,7 @@ def test_what_a_stack_keeps_does_not_grow_with_what_it_delivered() -> None:
 
 
 def _kept(snapshot: Snapshot) -> int:
-    """How many messages the layers keep; a token that goes round is one or two."""
+    """Number of messages in the layers; a token that goes round is one or two."""
     nak, total = (dict(zip(layer._fields, layer, strict=True)) for layer in snapshot.layers[1::3])  # type: ignore[attr-defined]
     early = sum(len(waiting) for waiting in nak["early"])
     return len(nak["buffer"]) + len(nak["waiting"]) + early + len(total["waiting"]) + len(total["numbered"])

@@ -150,7 +150,7 @@ class Neighbour:
         self.frames: list[bytes] = []
 
     async def flood(self, group: Group, frames: list[bytes], handled: Callable[[], int]) -> list[bytes]:
-        """What comes back for these frames once the group has handled all of them."""
+        """Frames that come back once the group has handled all of these."""
         self.frames = []
         target = handled() + len(frames)
         for frame in frames:

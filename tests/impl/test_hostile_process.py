@@ -183,12 +183,12 @@ async def at_rest(at: Attacker, groups: list[Group], sorts: list[str]) -> None:
 
 
 def spoken(groups: list[Group]) -> int:
-    """What the protocol has sent: figure 16 repeats its last token now and then."""
+    """Number of datagrams that the protocol has sent: figure 16 repeats its last token now and then."""
     return sum(group.statistics.datagrams.total() for group in groups)
 
 
 def test_the_port_of_a_member_is_its_own() -> None:
-    """Nobody else on the machine can bind it and take what comes."""
+    """Other processes on the machine cannot bind the port and take its datagrams."""
 
     async def scenario() -> None:
         group = Group(

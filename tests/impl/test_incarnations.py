@@ -1,4 +1,5 @@
-"""What an earlier run sent never reaches today's member, and greeting costs less than what it answers."""
+"""Datagrams of an earlier run never reach today's member; a greeting costs less than the datagram it answers.
+"""
 
 from __future__ import annotations
 
@@ -173,7 +174,8 @@ def test_members_of_a_group_are_started_again_one_by_one() -> None:
 
 
 def test_nothing_is_believed_of_who_has_not_heard_from_this_run() -> None:
-    """Whoever forges a greeting from a member's address without hearing the answer changes nothing."""
+    """A forged greeting from a member's address changes nothing, since the forger does not hear the answer.
+    """
     one, other, forger = member(0), member(1), member(1, run=666)
     one.frames_to_send()
     forger.send(0, b"forged", 0.0)

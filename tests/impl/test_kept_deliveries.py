@@ -1,4 +1,6 @@
-"""What a member has delivered outlives it: so many members have a message when one delivers it."""
+"""Deliveries that outlive their member: the message is at the required number of members when one delivers
+it.
+"""
 
 from __future__ import annotations
 
@@ -125,7 +127,7 @@ def test_killing_one_member_fewer_than_have_a_message_loses_no_delivery(
 
 
 def resilience(made: Implementation[Any], members: int = 4) -> Any:
-    """What the core of a member was made with."""
+    """Resilience with which a member's core was made."""
     return getattr(made.core(0, members, NULL_TRACER), "resilience", None)
 
 

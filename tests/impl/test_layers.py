@@ -26,7 +26,7 @@ CORES = {
 
 
 def agreed(network: SimulatedNetwork[Message], sent: list[list[bytes]]) -> list[Delivery]:
-    """What all delivered: the same, every message once, each source's in its order."""
+    """Deliveries of all members: equal, every message once, each source's in its order."""
     assert network.run_until_delivered(sum(map(len, sent))), network
     first = network.deliveries[0]
     assert all(delivered == first for delivered in network.deliveries), network
@@ -99,7 +99,7 @@ class Shouting(Core):
     """A core that waits for nobody: it delivers its own at once, and sends it to all."""
 
     def broadcast(self, payload: bytes, now: float) -> Identifier:
-        """Deliver and send."""
+        """Deliver a message at once, and send it."""
         self._message_id += 1
         name = Identifier(self.me, self._message_id)
         self._to_others(Data(name, payload))
@@ -107,12 +107,12 @@ class Shouting(Core):
         return name
 
     def settle(self, now: float) -> list[Delivery]:
-        """What `broadcast` left."""
+        """Return the deliveries of `broadcast`."""
         own, self._own = getattr(self, "_own", []), []
         return own
 
     def outputs(self) -> list[Send[Message]]:
-        """Bodies only."""
+        """Return the bodies among the outputs."""
         return [send for send in super().outputs() if isinstance(send.message, Data)]
 
 
@@ -177,7 +177,7 @@ def test_the_default_protocols_are_known_to_the_layers() -> None:
 def test_around_every_core_a_member_that_stands_still_stops_the_others_before_they_keep_much(
     name: str,
 ) -> None:
-    """Whoever broadcasts is refused sooner or later, keeps a bounded part of it, and goes on afterwards."""
+    """A member that broadcasts too much is refused, keeps a bounded part, and goes on afterwards."""
     layers = Layers(datagram_bytes=1_400, buffer_bytes=4_000, queue_bytes=8_000, untaken_bytes=20_000)
     network = SimulatedNetwork(implementation(name), MEMBERS, seed=1, layers=layers)
     network.run_for(100.0)

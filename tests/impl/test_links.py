@@ -166,7 +166,7 @@ def test_one_lost_segment_is_sent_again_when_the_next_one_shows_it() -> None:
 
 
 def acknowledge(one: Links, acknowledged: int, held: int, at: float) -> list[int]:
-    """What `one` sends after this acknowledgement: the numbers of its segments."""
+    """Numbers of the segments that `one` sends after this acknowledgement."""
     assert one.received(1, msgpack.encode(Segment(0, acknowledged, held, ())), at) == []
     return [msgpack.decode(data)[0] for _, data in one.outputs(at)]
 

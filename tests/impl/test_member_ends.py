@@ -70,7 +70,7 @@ def members() -> Iterator[list[subprocess.Popen[str]]]:
 
 
 def line(process: subprocess.Popen[str]) -> object:
-    """What a process says next."""
+    """Next line of a process."""
     assert process.stdout is not None
     return json.loads(process.stdout.readline())
 

@@ -37,7 +37,7 @@ class Watched(SimulatedNetwork[Any]):
         self._seen = [0] * MEMBERS
 
     def step(self) -> None:
-        """As ever, and then look."""
+        """Step as usual, then look at the copies held."""
         super().step()
         have = [endpoint.held for endpoint in self.endpoints]
         for process, delivered in enumerate(self.deliveries):
@@ -48,7 +48,7 @@ class Watched(SimulatedNetwork[Any]):
 
 
 def talked(core: Implementation[Any], seed: int) -> list[Delivery]:
-    """What all deliver of forty messages, a few large ones among them, each with a wish of its own."""
+    """Deliveries, at all members, of forty messages, a few of them large, each with a wish of its own."""
     network, chance = Watched(core, seed), random.Random(seed)
     for k in range(40):
         payload = b"%d:" % k + bytes(chance.choice((0, 0, 50, 1_500)))
@@ -71,7 +71,7 @@ def test_what_is_delivered_so_many_members_have_as_it_asked_for(core: str) -> No
 
 
 def at_once(batches: Batches) -> list[Delivery]:
-    """Everybody has it."""
+    """Deliver at once, as if every member had the message."""
     kept = [message for _, messages in batches._kept for message in messages]
     batches._kept.clear()
     return kept
@@ -100,7 +100,7 @@ def test_layers_that_do_not_wait_long_enough_are_found(
 
 
 def delivered_after(holders: int) -> list[float]:
-    """How many milliseconds after its broadcast by member 1 each delivers a message, in a quiet group."""
+    """Milliseconds from member 1's broadcast to each delivery, in a quiet group."""
     network = SimulatedNetwork(CORES["sequencer"], MEMBERS, seed=1, layers=Layers())
     network.run_for(1_000.0)
     network.broadcast(1, b"asks", holders)
@@ -167,7 +167,7 @@ def at(free_ports: Callable[[int], list[int]]) -> list[tuple[str, int]]:
 
 
 def group(me: int, at: list[tuple[str, int]], **settings: Any) -> Group:
-    """Member `me`."""
+    """Open the group as member `me`."""
     routes = {other: address for other, address in enumerate(at) if other != me}
     return Group("quality", me=me, members=len(at), bind=at[me], routes=routes, key=None, **settings)
 

@@ -1,4 +1,4 @@
-"""What goes to everybody is one datagram: on the wire, under the seal and in the logs."""
+"""Multicast sends one datagram to all: on the wire, under the seal and in the logs."""
 
 from __future__ import annotations
 

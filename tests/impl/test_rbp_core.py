@@ -44,7 +44,7 @@ def holder(me: int = 1, members: int = 3) -> Core:
 
 
 def to_others(core: Core, *messages: Message) -> list[Send[Message]]:
-    """What `core` puts out when it sends these messages to all."""
+    """Outputs of `core` when it sends these messages to all."""
     return [Send(q, message) for message in messages for q in range(core.members) if q != core.me]
 
 
@@ -139,7 +139,7 @@ def test_a_source_waits_for_its_number_before_it_broadcasts_again() -> None:
 
 
 def test_a_new_body_is_stored_in_order_of_reception() -> None:
-    """Line 23."""
+    """Line 23 of the figure."""
     core = fresh(1)
     core.receive(2, Data(C, b"c"), 0.0)
     core.receive(0, Data(A, b"a"), 0.0)
@@ -187,7 +187,7 @@ def test_the_token_holder_does_not_tell_itself() -> None:
 
 
 def test_an_ack_for_another_leaves_no_gap_unasked() -> None:
-    """Lines 26-31."""
+    """Lines 26-31 of the figure."""
     core = fresh(4, 5)
     core.receive(2, Ack(A, 3, 3), 0.0)
     assert core.outputs() == [Send(2, RequestNumbers(1, 3)), Send(2, Request(A))]
@@ -196,7 +196,7 @@ def test_an_ack_for_another_leaves_no_gap_unasked() -> None:
 
 
 def test_an_ack_without_gap_asks_only_for_its_body() -> None:
-    """Lines 28-31."""
+    """Lines 28-31 of the figure."""
     core = fresh(2)
     core.receive(0, Ack(None, 1, 1), 0.0)
     assert core.outputs() == []
@@ -351,7 +351,7 @@ def test_the_holder_numbers_the_first_message_without_a_number_and_passes_the_to
 
 
 def test_the_token_is_sent_again_until_a_higher_number_is_known() -> None:
-    """Lines 47-49."""
+    """Lines 47-49 of the figure."""
     core = fresh(0)
     assert core.expire(Timer.RESEND_TOKEN, 50.0)
     assert core.outputs() == to_others(core, Ack(None, 1, 1))
@@ -568,7 +568,7 @@ def test_who_misses_many_numbers_asks_for_the_next_ones_as_soon_as_it_has_the_la
 
 
 def test_an_old_token_is_answered_with_a_few_numbers() -> None:
-    """Who sends its token again knows none of the numbers after it; the first of them end its wait."""
+    """A member that repeats its token knows none of the later numbers; the first of them end its wait."""
     core = fresh(1, 2)
     core.receive(0, Ack(None, 1, 1), 0.0)
     for k in range(1, 16):

@@ -25,7 +25,9 @@ class Late(Core):
     last = 0
 
     def start(self, now: float) -> None:
-        """Everybody knows and has delivered everything; the last holder passed the token at this moment."""
+        """Start with all messages known and delivered everywhere; the last holder passed the token at this
+        moment.
+        """
         super().start(now)
         self.outputs()
         queues, last = self._queues, self.last
@@ -59,7 +61,7 @@ def count_from(network: SimulatedNetwork[Message], counter: int) -> None:
 
 
 def delivered_as_sent(network: SimulatedNetwork[Message], messages: int) -> None:
-    """So many messages of all members in turn, delivered by all in one order without a gap."""
+    """Broadcast messages by all members in turn; expect each delivered by all in one order without a gap."""
     payloads = [b"%d" % number for number in range(messages)]
     for number, payload in enumerate(payloads):
         network.broadcast(number % MEMBERS, payload)

@@ -63,7 +63,7 @@ class Holders:
 
 
 def event_at(event: tracing.Deliver) -> Callable[[Any], bool]:
-    """Whether a member has the message that is delivered, or had it until all had it."""
+    """True for a member that has the delivered message, or had it until all did."""
 
     def has(endpoint: Any) -> bool:
         state = endpoint.core.observe()
@@ -80,7 +80,7 @@ class Hasty(Core):
 
     @property
     def deliverable(self) -> bool:
-        """One number early."""
+        """Deliver one number early."""
         self.resilience -= 1
         early = super().deliverable
         self.resilience += 1
@@ -158,7 +158,7 @@ def test_a_quiet_group_passes_the_token_now_and_then_and_hurries_while_something
 
 
 def test_a_source_that_missed_its_number_sees_that_from_the_next_ack() -> None:
-    """Nobody answers a message that is sent again; the token goes on, and what it missed is asked for."""
+    """Repeated messages go unanswered; the token goes on, and the source asks for the missed number."""
     core = started(0)
     core.outputs()
     name = core.broadcast(b"own", NOW)

@@ -354,7 +354,9 @@ def test_whether_a_datagram_comes_twice_says_nothing_about_its_delay() -> None:
 
 
 def test_a_deadline_rings_whatever_rounding_does_to_it() -> None:
-    """It goes to the network's time and back through a clock's rate, and of this one a little is lost."""
+    """A deadline is converted to the network's time and back by a clock's rate; this one loses a little by
+    rounding.
+    """
     offset, rate, deadline = 35395.95342227919, 0.9619150472195371, 128327.0019221304
     assert offset + rate * ((deadline - offset) / rate) < deadline
     network, (core, _) = listening(2, clocks=[Clock(offset, rate)])

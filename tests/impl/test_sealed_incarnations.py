@@ -129,7 +129,7 @@ def test_what_nobody_with_a_key_sealed_is_never_answered() -> None:
 
 
 def test_replays_of_an_earlier_run_are_answered_with_no_more_than_they_bring() -> None:
-    """They are authentic, so who sealed them may be there still; greetings for it are few."""
+    """Replayed frames are authentic, so their sender may still run; greetings for it are few."""
     old = [frame for frame in played(group(1), 20, run=1) if frame[:2] == (1, 0)]
     victim = member(0, run=2)
     for k in range(10_000):

@@ -1,4 +1,4 @@
-"""What a key protects: each datagram opens once, at one place, for one sender, in one group."""
+"""Protection by a key: each datagram opens once, at one place, for one sender, in one group."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_the_frame_that_confirmed_its_sender_opens_once_too() -> None:
 
 
 def test_a_forged_frame_takes_no_counter() -> None:
-    """Whoever guesses counters does not shut out what will come."""
+    """A forger that guesses counters does not shut out the frames to come."""
     one, other = joined()
     frame = one.seal(1, TARGET, b"data")
     assert refused(other, 0, frame[:-1] + bytes([frame[-1] ^ 1])) is Rejection.FORGED
@@ -143,7 +143,7 @@ def test_a_forged_frame_takes_no_counter() -> None:
 
 
 def test_one_incarnation_of_each_member_is_known() -> None:
-    """What another incarnation sends, though sealed, leaves no trace and moves no window."""
+    """Sealed frames of another incarnation leave no trace and move no window."""
     one, other = joined()
     frames = [one.seal(1, TARGET, b"data") for _ in range(3)]
     assert opened(other, 0, frames[0])

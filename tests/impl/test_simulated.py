@@ -1,4 +1,4 @@
-"""What a script does to a simulated network: stopped members, and datagrams whose fates the caller says."""
+"""Scripted events in a simulated network: stopped members, and datagrams whose fates the caller chooses."""
 
 from __future__ import annotations
 

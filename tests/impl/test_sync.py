@@ -97,7 +97,7 @@ def test_what_the_group_raises_the_call_raises() -> None:
 
 
 def test_a_thread_that_calls_while_the_group_closes_is_released() -> None:
-    """It takes whatever came, and asks for more at any moment of the closing."""
+    """The thread takes all events, and asks for more at any moment of the closing."""
     for _ in range(20):
         first, second = pair()
         with second, first:

@@ -1,4 +1,5 @@
-"""Of each core a few runs as text, to be read beside the paper: who says what to whom, and who delivers.
+"""Transcripts of a few runs of each core, to be read beside the paper: messages with sender and receiver, and
+deliveries.
 
 `transcripts/` holds them; `make pytest PYTEST_ARGS='tests/impl/test_transcripts.py --rewrite'` writes what
 passes today under the commands that stand there. A change is read before it is committed.
@@ -26,7 +27,7 @@ def test_the_members_say_what_the_transcript_says(file: Path, request: pytest.Fi
 
 
 def test_every_core_has_a_transcript_in_which_all_deliver_the_same_order() -> None:
-    """And in each somebody delivers, so that none is a silence."""
+    """Each transcript has a delivery, so that none is silent."""
     texts = [file.read_text(encoding="utf-8") for file in TRANSCRIPTS]
     groups = [line.split()[1] for text in texts for line in text.splitlines() if line.startswith("group ")]
     assert set(groups) == set(known_protocols())

@@ -357,7 +357,7 @@ def test_our_own_failure_reaches_the_application(monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_first_messages_need_no_timer() -> None:
-    """Nobody waits for a timer: each message is sent once to each, and so is its ACK."""
+    """No member waits for a timer: each message is sent once to each other member, and so is its ACK."""
 
     async def scenario() -> None:
         tracer = RecordingTracer()
@@ -374,7 +374,7 @@ def test_the_first_messages_need_no_timer() -> None:
 
 
 def test_a_member_that_opens_late_is_greeted_at_once() -> None:
-    """What was for it has waited: no timer is needed, and nothing is sent twice."""
+    """The messages for it have waited: no timer is needed, and nothing is sent twice."""
 
     async def scenario() -> None:
         bound = sockets(2)

@@ -1,4 +1,4 @@
-"""What asyncio tells a shell, and a protocol without a timer: one member on a socket of loopback."""
+"""Calls of asyncio on a shell, and a protocol without a timer: one member on a socket of loopback."""
 
 from __future__ import annotations
 

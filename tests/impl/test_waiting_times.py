@@ -1,4 +1,4 @@
-"""What an application says of waiting times reaches the core; what it leaves out is what the core says."""
+"""Waiting times set by an application reach the core; the others keep the core's values."""
 
 import pytest
 from msgspec import Struct
@@ -26,7 +26,7 @@ def test_what_is_left_out_is_the_same_everywhere(settings: Settings) -> None:
 
 @pytest.mark.parametrize("name", known_protocols())
 def test_what_a_protocol_is_made_with_is_one_frozen_record(name: str) -> None:
-    """It has whatever can be set, and nothing else can be."""
+    """The record has every setting, and no other can be set."""
     settings = implementation(name).settings
     assert isinstance(settings, Struct)
     assert settings.__struct_config__.frozen

@@ -125,7 +125,7 @@ PARTIAL_INTEGERS = (
     "(1 if present(self.last)[«P»] else 0)",
     "«min or max»(«terms»)",
 )  # fmt: skip
-"""Those that may fail."""
+"""Expressions that may fail."""
 QUEUES = (
     "self.queue[1:]", "(self.queue + (‹small 0›,))", "(‹small 0›, ‹small 1›)", "self.queue[:-1]",
     "self.queue[‹small 0›:2]", "self.queue[:‹small 0›]", "(self.queue[-1:] + self.queue[:1])",
@@ -155,8 +155,8 @@ ASSIGNMENTS = (
     "self.slot |= {«stored»: «Q?», «loose 0»: «Q?»}", "self.stamps «|= or -=» {«stamp»}",
     "self.last = «‹row› or None or everywhere(‹bool›)»", "self.rows «+= (‹row›,) or = (‹row›, ‹row 0›)»",
 )  # fmt: skip
-"""What may be written, with holes: «sort» is an expression of a sort, as deep as there is depth or as the
-number beside it says, and of alternatives one is taken, after the holes ‹sort› in all of them are filled.
+"""Expressions with holes: «sort» is an expression of a sort, as deep as the depth or the number beside it
+allows; one alternative is taken after the holes ‹sort› in all of them are filled.
 """
 HOLE, INNER = re.compile("«([^»]*)»"), re.compile("‹([^›]*)›")
 
@@ -611,7 +611,7 @@ class Maker:
         return self.pick(*made, f"leads_to({premise}, {goal})", *([goal] if assumed else []))
 
     def promise(self) -> str:
-        """Of some actions together, of the parts where something is true."""
+        """Text of a fairness promise for some actions together, at the parts where a predicate is true."""
         due = [f'"{name}"' for name in self.due]
         where = self.pick("", ', where="is_low"')
         return ", ".join(due[:2]) + where + self.pick("", ', fairness="strong"')

@@ -43,7 +43,7 @@ class Four(Spec):
 
     @initial
     def begin(self, a: Many, b: Many, c: Many, d: Many) -> None:
-        """Sums."""
+        """Begin with digits whose sums are bounded."""
         require(a < 5)
         require(b < 3 and a + b == a + b)
         require(c == a + b)
@@ -130,7 +130,7 @@ class Absent(Spec):
 
     @initial
     def begin(self, a: Digit, b: Digit | None) -> None:
-        """Without B."""
+        """Begin without B."""
         require(b is None)
         self.first = a
 
@@ -143,7 +143,7 @@ class Turned(Spec):
 
     @initial
     def begin(self, a: Digit, b: Digit) -> None:
-        """Nothing is left out before the last has its value."""
+        """Begin with two digits; no value of the last is left out too early."""
         require(b == 4 and a > b - 3)
         self.first = a
         self.last = b
@@ -157,7 +157,7 @@ class Empty(Spec):
 
     @initial
     def begin(self, a: Digit, b: Digit) -> None:
-        """Never."""
+        """Begin only if allowed, which is never the case."""
         require(self.allowed)
         self.first = a + b
 

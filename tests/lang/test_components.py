@@ -48,7 +48,7 @@ class Slot(Index, size="slots", ordered=True):
 
 
 class Node(Index, size="nodes", symmetric=True):
-    """Who takes part."""
+    """A node that takes part."""
 
 
 @record
@@ -59,7 +59,7 @@ class Ask:
 
 
 class Sizes(Spec):
-    """How many there are."""
+    """Numbers of nodes and of values."""
 
     numbers: Const[int] = 2
     nodes: Const[int] = 2
@@ -72,7 +72,7 @@ class Cell(Sizes):
     readers: Set[Node] = Set()
 
     def is_free(self) -> bool:
-        """Nothing stands there."""
+        """The cell is empty."""
         return self.value == 0
 
     def put(self, n: Number) -> None:
@@ -81,49 +81,49 @@ class Cell(Sizes):
 
     @action(fairness="weak")
     def write(self, n: Number) -> None:
-        """Once."""
+        """Write once."""
         require(self.is_free() and n > 0)
         self.put(n)
 
     @action
     def read(self, p: Node) -> None:
-        """By anybody."""
+        """Read, by any node."""
         require(not self.is_free())
         self.readers |= {p}
 
     @environment
     def forget(self, p: Annotated[Node, In("readers")]) -> None:
-        """Somebody goes."""
+        """Forget a reader."""
         self.readers -= {p}
 
     @constraint("read")
     def IsEarly(self) -> bool:
-        """What is explored."""
+        """Constraint on the explored states: fewer than two readers."""
         return len(self.readers) < 2
 
     @invariant
     def ReadWhatIsThere(self) -> bool:
-        """Nobody reads nothing."""
+        """Readers read a written cell."""
         return len(self.readers) == 0 or not self.is_free()
 
     @witness
     def BothRead(self) -> bool:
-        """Two readers."""
+        """Both nodes have read."""
         return len(self.readers) == 2
 
     is_written = eventually("is_full")
 
     def is_full(self) -> bool:
-        """Something stands there."""
+        """The cell is written."""
         return not self.is_free()
 
 
 class Rewritable(Cell):
-    """Says `super()`."""
+    """A cell whose action calls `super()`."""
 
     @action(fairness="weak")
     def write(self, n: Number) -> None:
-        """Before anybody read."""
+        """Write before anybody has read."""
         require(len(self.readers) == 0)
         super().write(n)
 
@@ -162,41 +162,41 @@ class ByHand(Sizes):
 
     @action(fairness="weak", per="slot")
     def slot_write(self, slot: Slot, n: Number) -> None:
-        """Once."""
+        """Write once."""
         require(self.slot_value[slot] == 0 and n > 0)
         self.slot_value[slot] = n
 
     @action
     def slot_read(self, slot: Slot, p: Node) -> None:
-        """By anybody."""
+        """Read, by any node."""
         require(self.slot_value[slot] != 0)
         self.slot_readers[slot] |= {p}
 
     @environment
     def slot_forget(self, slot: Slot, p: Node) -> None:
-        """Somebody goes."""
+        """Forget a reader."""
         require(p in self.slot_readers[slot])
         self.slot_readers[slot] -= {p}
 
     @constraint("slot_read")
     def slot_IsEarly(self, slot: Slot) -> bool:
-        """What is explored."""
+        """Constraint on the explored states: fewer than two readers."""
         return len(self.slot_readers[slot]) < 2
 
     @invariant
     def slot_ReadWhatIsThere(self) -> bool:
-        """Nobody reads nothing."""
+        """Readers read a written cell."""
         return all(len(self.slot_readers[s]) == 0 or self.slot_value[s] > 0 for s in self.each(Slot))
 
     @witness
     def slot_BothRead(self) -> bool:
-        """Two readers."""
+        """Both nodes have read."""
         return any(len(self.slot_readers[s]) == 2 for s in self.each(Slot))
 
     slot_is_written = eventually("slot_is_full")
 
     def slot_is_full(self, slot: Slot) -> bool:
-        """Something stands there."""
+        """The cell is written."""
         return self.slot_value[slot] > 0
 
 
@@ -204,7 +204,7 @@ ENGINES: list[dict[str, Any]] = [{"engine": name} for name in ("reference", "gen
 
 
 def told(spec: type[Spec], **how: Any) -> Any:
-    """What is explored, and each verdict with the length of its trace."""
+    """Size of the exploration, and each verdict with the length of its trace."""
     report = antiphon.check(spec, **how)
     verdicts = {item.property: (item.outcome.value, len(item.trace or ())) for item in report.verdicts}
     verdicts.pop("Written", None)
@@ -228,18 +228,18 @@ class Wire(Spec):
 
     @action(fairness="weak")
     def send(self, n: Number) -> None:
-        """When it is free."""
+        """Send while the wire is free."""
         require(self.carried == 0 and n > 0)
         self.carried = n
 
     @action
     def receive(self) -> None:
-        """Free again."""
+        """Receive, and free the wire."""
         require(not self.is_idle())
         self.carried = 0
 
     def is_idle(self) -> bool:
-        """Nothing is on its way."""
+        """The wire is free."""
         return self.carried == 0
 
     @witness
@@ -249,7 +249,7 @@ class Wire(Spec):
 
     @invariant
     def Free(self) -> bool:
-        """A false one."""
+        """Invariant that is false."""
         return self.is_idle()
 
     again = always_eventually("is_idle")
@@ -274,18 +274,18 @@ class WiresByHand(Spec):
 
     @action(fairness="weak", per=("wire", "to"))
     def wire_to_send(self, wire: Slot, to: Slot, n: Number) -> None:
-        """When it is free."""
+        """Send while the wire is free."""
         require(self.wire_to_carried[wire][to] == 0 and n > 0)
         self.wire_to_carried[wire][to] = n
 
     @action
     def wire_to_receive(self, wire: Slot, to: Slot) -> None:
-        """Free again."""
+        """Receive, and free the wire."""
         require(not self.wire_to_is_idle(wire, to))
         self.wire_to_carried[wire][to] = 0
 
     def wire_to_is_idle(self, wire: Slot, to: Slot) -> bool:
-        """Nothing is on its way."""
+        """The wire is free."""
         return self.wire_to_carried[wire][to] == 0
 
     @witness
@@ -297,7 +297,7 @@ class WiresByHand(Spec):
 
     @invariant
     def wire_to_Free(self) -> bool:
-        """A false one."""
+        """Invariant that is false."""
         return all(self.wire_to_is_idle(p, q) for p in self.each(Slot) for q in self.each(Slot))
 
     wire_to_again = always_eventually("wire_to_is_idle")
@@ -331,7 +331,7 @@ class Written(Spec):
 
     @action
     def write(self) -> None:
-        """Once."""
+        """Write once."""
         require(not self.value)
         self.value = True
 
@@ -379,11 +379,11 @@ class Blinker(Spec):
 
     @action(fairness="weak")
     def blink(self) -> None:
-        """As long as it is there."""
+        """Switch on or off."""
         self.is_lit = not self.is_lit
 
     def shines(self) -> bool:
-        """It is lit."""
+        """The lamp is lit."""
         return self.is_lit
 
     comes_on = always_eventually("shines")
@@ -396,7 +396,7 @@ class Lights(instance(Blinker, "lamp", each=Slot)):
 
 
 def test_fairness_is_promised_to_each_member() -> None:
-    """That one of them blinks for ever keeps no other one dark."""
+    """A member that blinks for ever keeps no other one dark."""
     assert antiphon.check(Lights)["lamp_comes_on"].outcome == "holds"
 
 
@@ -422,12 +422,12 @@ class Channel(Spec, Generic[M]):
     flying: Set[M] = Set()
 
     def send(self, message: M) -> None:
-        """It is on its way."""
+        """Put the message in flight."""
         self.flying |= {message}
 
     @environment
     def lose(self, message: Annotated[M, In("flying")]) -> None:
-        """One is lost."""
+        """Lose one message."""
         self.flying -= {message}
 
 
@@ -445,7 +445,7 @@ class Asking(Sizes, instance(Channel[Ask], "up"), instance(Channel[Node], "down"
 
     @action
     def answer(self, question: Annotated[Ask, In("up_flying")], p: Node) -> None:
-        """With anybody."""
+        """Answer with any node."""
         self.up_flying -= {question}
         self.down_send(p)
 
@@ -459,7 +459,7 @@ def test_a_generic_component_gets_its_message_type() -> None:
 
 
 class Living(Sizes):
-    """Whoever is down does nothing."""
+    """Nodes that are down do nothing."""
 
     down: Map[Node, bool] = everywhere(False)
     done: Map[Node, bool] = everywhere(False)
@@ -471,12 +471,12 @@ class Living(Sizes):
 
     @initial
     def begin(self, p: Node) -> None:
-        """Somebody is down."""
+        """Begin with one node down."""
         self.down[p] = True
 
     @action
     def do(self, p: Node) -> None:
-        """Once."""
+        """Do the work once."""
         require(not self.done[p])
         self.done[p] = True
 
@@ -506,27 +506,27 @@ def test_guards_on_the_actor_and_beginnings_are_those_of_each_member() -> None:
 
 
 class Judged(Sizes):
-    """Speaks of events."""
+    """Specification with a judge of events."""
 
     @action
     def ask(self) -> None:
-        """Emits."""
+        """Emit a question."""
         emit(Ask(1))
 
     @on(Ask)
     def hear(self, event: Ask) -> None:
-        """Of all instances."""
+        """Hear the questions of all instances."""
 
 
 @repair("nothing", answers="X-01")
 class Mended(Cell):
     def put(self, n: Number) -> None:
-        """The same."""
+        """Put the same value."""
         self.value = n
 
 
 class Offering(Cell, repairs=(Mended,)):
-    """Has variants."""
+    """A cell that offers variants."""
 
 
 def test_what_cannot_be_a_part_is_refused() -> None:
@@ -543,17 +543,17 @@ def test_what_cannot_be_a_part_is_refused() -> None:
 
 def test_an_error_in_an_instance_is_shown_with_its_text() -> None:
     class Over(Sizes):
-        """Too much."""
+        """A specification whose value exceeds its domain."""
 
         value: Number = 0
 
         @action
         def more(self) -> None:
-            """Without a bound."""
+            """Count up without a bound."""
             self.value += 1
 
     class Whole(instance(Over, "part", each=Slot)):
-        """One."""
+        """Whole that has one such part."""
 
         slots: Const[int] = 1
 

@@ -27,7 +27,7 @@ def blocks() -> Iterator[tuple[str, int, str]]:
 
 @pytest.fixture(scope="module")
 def page() -> dict[str, Any]:
-    """What the page has defined, all its `python` blocks executed in order, at the lines where they stand."""
+    """Names that the page defines: all its `python` blocks run in order, at their lines."""
     lines = PAGE.read_text(encoding="utf-8").splitlines(keepends=True)
     code = ["\n"] * len(lines)
     for _, before, text in blocks():

@@ -114,7 +114,7 @@ class Clocks(Spec):
 
     @invariant
     def who_sends_knows_most_of_itself(self) -> bool:
-        """Nobody knows more of a process than itself."""
+        """Processes know at most as much of another one as it does itself."""
         return all(self.clock[p][q] <= self.clock[q][q] for p in self.each(P) for q in self.each(P))
 
     @invariant
@@ -124,7 +124,7 @@ class Clocks(Spec):
 
 
 class HastyClocks(Clocks):
-    """Who receives counts the message as one of the sender's own."""
+    """Receivers count a message as one of the sender's own."""
 
     @action
     def receive(self, p: P, message: Annotated[Stamped, In("sent")]) -> None:
@@ -145,7 +145,7 @@ Marks = Map[P, bool]
 
 @record
 class Empty:
-    """Nothing to store."""
+    """Record with no fields."""
 
 
 @record
@@ -168,7 +168,7 @@ class Ranged(Spec):
 
     @initial
     def start(self, marks: Marks) -> None:
-        """Any marks."""
+        """Start with any marks."""
         self.marks = marks
 
     @action
@@ -189,7 +189,7 @@ class Ranged(Spec):
             self.kept[p] = last | {p: True}
 
     def warm(self) -> Map[Color, bool]:
-        """A result."""
+        """Return a map."""
         return Map({c: c is Color.RED for c in self.each(Color)})
 
     @invariant

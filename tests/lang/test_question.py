@@ -76,7 +76,7 @@ def test_a_bad_expression_is_refused_where_it_is_bad(text: str, line: int, colum
 
 def test_a_name_that_the_specification_uses_is_left_alone() -> None:
     class Found(TwoPhase):
-        """It has a `found` of its own."""
+        """Specification with a `found` of its own."""
 
         def found(self) -> bool:
             """A helper."""

@@ -42,7 +42,7 @@ class Mail:
 
     @property
     def answer(self) -> Side:
-        """The other side."""
+        """Return the other side."""
         return Side(1 - self.to.index)
 
 
@@ -59,12 +59,12 @@ class Nothing:
 
     @classmethod
     def made(cls) -> Nothing:
-        """The one."""
+        """Return the only value."""
         return cls()
 
 
 class Overfull(Spec):
-    """What is written into a map of maps is no bool."""
+    """Specification that writes a value other than a bool into a map of maps."""
 
     deep: Map[Side, Map[Side, bool]] = everywhere(everywhere(False))
 

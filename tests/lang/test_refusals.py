@@ -1,4 +1,4 @@
-"""What the language lacks is refused where it stands, with the reason and the supported way to write it."""
+"""Constructs that the language lacks are refused at their place, with the reason and the supported form."""
 
 from __future__ import annotations
 

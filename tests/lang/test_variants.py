@@ -40,7 +40,7 @@ Count = Annotated[int, Between(0, "most")]
 
 
 class Printed(Spec):
-    """What a document printed: a counter a node, which counts by twos and never stops."""
+    """Specification as printed: a counter a node, which counts by twos and never stops."""
 
     nodes: Const[int] = 2
     most: Const[int] = 4
@@ -51,7 +51,7 @@ class Printed(Spec):
         return 2
 
     def note(self, p: Node) -> None:
-        """What is written down after counting: nothing is printed."""
+        """Do nothing after counting; a variant takes a note here."""
 
     @action
     def add(self, p: Node) -> None:

@@ -1,4 +1,4 @@
-"""What a list that ends owes: any majority agrees on one history, with all that was delivered."""
+"""Obligations of a list that ends: any majority agrees on one history, with all delivered messages."""
 
 from __future__ import annotations
 

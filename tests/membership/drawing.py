@@ -24,12 +24,12 @@ KEY = bytes(32)
 
 
 class Lots:
-    """Who asks draws a lot: a number that nobody knows before."""
+    """Lottery in which each request draws a number that nobody knows before."""
 
     def __init__(self) -> None:
         self.drawn: list[tuple[str, int]] = []
         self.executed: list[bytes] = []
-        """What was executed here, whatever became of it."""
+        """Requests executed here, with or without a reply."""
 
     def execute(self, request: bytes) -> tuple[bytes, bytes]:
         """Draw; the answer says which lot of all this was, and its number."""

@@ -1,4 +1,4 @@
-"""What simulated members must keep, asked in tests of scripted runs, by the judge of the swarm."""
+"""Properties of simulated members in scripted runs, checked by the judge of the swarm."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from antiphon.impl.protocols.core import Delivery
 HOST = "127.0.0.1"
 
 TIMES = Timeouts(heartbeat_ms=50, suspect_ms=250, exclude_ms=1_500)
-"""As "local", but that a member that has ended is excluded sooner."""
+"""Timeouts "local", with a shorter time until a member that has ended is excluded."""
 
 
 class Seen:

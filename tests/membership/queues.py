@@ -32,7 +32,7 @@ class Queues:
             self.queues[me, to].append(message)
 
     def say(self, me: int, payload: bytes = b"m") -> None:
-        """Let one broadcast."""
+        """Let one member broadcast."""
         self.cores[me].broadcast(payload, NOW)
         self.collect(me)
 

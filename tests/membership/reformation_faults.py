@@ -128,7 +128,7 @@ class ForgetsTheEnd(Reformation):
 
 
 class EndsWhenItAgrees(Reformation):
-    """Who has agreed to a list that ends the view takes the view for over."""
+    """Planted fault: agreement to a list that ends the view counts as the end of the view."""
 
     def _commit(self, new: NewList) -> None:
         super()._commit(new)
@@ -138,7 +138,7 @@ class EndsWhenItAgrees(Reformation):
 
 
 class TellsNobodyOfTheEnd(Reformation):
-    """Who has come to the end of the view tells only those of the list."""
+    """Planted fault: the end of the view is reported only to the members of the list."""
 
     def _tell(self, ends: Ends) -> None:
         super()._tell(ends)
@@ -146,14 +146,14 @@ class TellsNobodyOfTheEnd(Reformation):
 
 
 class TellsTheEndAlone(Reformation):
-    """Who was not on the last list hears of the end without what it lacks."""
+    """Planted fault: a member outside the last list hears of the end without the entries it lacks."""
 
     def _over(self, message: Over) -> None:
         super()._over(structs.replace(message, entries=()))
 
 
 class WaitsForEver(Reformation):
-    """Who gives up does not restart."""
+    """Planted fault: a member that gives up does not restart."""
 
     def _withdraw(self, at_least_ms: float = 0.0) -> None:
         super()._withdraw(at_least_ms)
@@ -183,7 +183,7 @@ class IdleListsLiveOn(Reformation):
 
 
 class TakesInNobody(Reformation):
-    """Who was left out of a list is never invited again."""
+    """Planted fault: a member left out of a list is never invited again."""
 
     @property
     def _has_reason(self) -> bool:
@@ -195,7 +195,7 @@ class TakesInNobody(Reformation):
 
 
 class NobodyIsLost(Reformation):
-    """Who cannot recover what it lacks is on the list all the same."""
+    """Planted fault: a member that cannot recover its missing messages is on the list all the same."""
 
     def _own_vote(self, version: int) -> Vote:
         return structs.replace(super()._own_vote(version), keeps_from=1)
@@ -240,7 +240,7 @@ class CountsFromTheOldList(TokenLists):
 
 
 class BroadcastsNothingAgain(TokenLists):
-    """What was broadcast in a list and has no number when it ends is lost."""
+    """Planted fault: messages without a number at the end of their list are lost."""
 
     def commit(self, version: int, ring: tuple[int, ...], now: float, *, works: bool = True) -> None:
         super().commit(version, ring, now, works=works)
@@ -256,14 +256,14 @@ class BroadcastsAllAgain(TokenLists):
 
 
 class ForgetsAtOnce(TokenLists):
-    """What was delivered is not kept for anybody."""
+    """Planted fault: delivered messages are not kept for other members."""
 
     def _trim(self) -> None:
         self._kept.clear()
 
 
 class DeliversNothingAtTheEnd(TokenLists):
-    """What the last list of a view begins with is not delivered."""
+    """Planted fault: the messages that the last list of a view begins with are not delivered."""
 
     def adopt(self, agreed: Report) -> list[Any]:
         del agreed

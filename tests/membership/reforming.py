@@ -139,7 +139,7 @@ class Run:
         self.check()
 
     def step(self) -> None:
-        """Let something happen."""
+        """Let one random event happen."""
         chance, some = self.random, self.random.choice(self.up)
         match chance.choices(range(8), (40, 40, 8, 12, 3, 0.3, 0.15, 0.15))[0]:
             case 0:

@@ -72,12 +72,12 @@ class Run:
 
     @property
     def decisions(self) -> set[int | None]:
-        """What those that are up have decided."""
+        """Decisions of the members that are up."""
         return {one.decision for place, one in enumerate(self.members) if place not in self.down}
 
     @property
     def ever_decided(self) -> set[int]:
-        """What anybody has decided, also those that are down."""
+        """Decisions of all members, also of those that are down."""
         return {one.decision for one in self.members if one.decision is not None}
 
 

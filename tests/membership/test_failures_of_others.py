@@ -55,7 +55,7 @@ def gap_ms(simulation: SimulatedMembers, process: int) -> float:
 
 
 def first(simulation: SimulatedMembers, until: float, happened: Callable[[], bool]) -> float | None:
-    """When this has happened first, to 10 ms; None: not until then."""
+    """First time at which this has happened, to 10 ms; None if not until then."""
     while simulation.now < until:
         if happened():
             return simulation.now

@@ -1,4 +1,4 @@
-"""What a change of the list makes of reports: numbers without holes, and nothing twice."""
+"""Merged reports after a change of the list: numbers without holes, and nothing twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a member of a list keeps of what another one orders, and what it makes of the reports at the end."""
+"""Messages that a member of a list keeps of another one's order, and their use with the reports at the end.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +20,14 @@ def history(*names: Identifier, stable: int = 0, kept_bytes: int = 0) -> History
 
 
 def agreed(settled: int, *names: tuple[int, Identifier]) -> Report:
-    """What was agreed: these numbers, and what is settled in all."""
+    """Report of the agreed numbers, and of the number settled in all."""
     numbered = tuple(Numbered(number, name) for number, name in sorted(names))
     bodies = tuple(Body(name, b"agreed") for name in sorted(name for _, name in names))
     return Report(settled, (0, 0), numbered, bodies)
 
 
 def named(adopted: list[Ordered] | None) -> list[tuple[int, Identifier]] | None:
-    """Numbers and names."""
+    """Numbers and names of the adopted messages."""
     return None if adopted is None else [(one.number, one.identifier) for one in adopted]
 
 

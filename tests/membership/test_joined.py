@@ -50,7 +50,7 @@ def joined(seeds: list[tuple[str, int]], me: int, **settings: Any) -> JoinedGrou
 
 
 def seeds_of(free_ports: Ports, count: int) -> list[tuple[str, int]]:
-    """So many addresses of the loopback interface."""
+    """Addresses of the loopback interface, in the number asked for."""
     return [("127.0.0.1", port) for port in free_ports(count)]
 
 
@@ -557,7 +557,7 @@ def test_a_state_that_could_not_be_taken_is_taken_again(free_ports: Ports) -> No
 
 
 def test_what_a_new_member_says_is_not_in_the_state_that_it_gets(free_ports: Ports) -> None:
-    """Else it would wait for its delivery for ever: the state would have it, and so no event."""
+    """A message in the state brings no event, so its sender would wait for the delivery for ever."""
     seeds = seeds_of(free_ports, 2)
     old, new = Texts(), Texts()
     old.texts = [b"one"]
@@ -881,7 +881,7 @@ def test_who_gives_the_address_of_a_member_that_lives_hears_so(
 
 
 def test_who_comes_back_to_a_group_that_was_founded_anew_does_not_keep_its_state(free_ports: Ports) -> None:
-    """Nobody could say what its state has to do with that of the others."""
+    """The old state has no known relation to that of the others."""
     seeds = seeds_of(free_ports, 2)
 
     async def run() -> None:
@@ -901,7 +901,7 @@ def test_who_comes_back_to_a_group_that_was_founded_anew_does_not_keep_its_state
 
 
 def test_a_state_of_a_place_that_is_not_reached_yet_is_not_taken() -> None:
-    """Who gives it is ahead: what is in the state would be delivered here once more."""
+    """The giver is ahead: the messages in its state would be delivered here once more."""
     store, one = Texts(), Member(bytes(16), "m0", "127.0.0.1", 1)
     states = States("g", LOCAL, lambda: None)
     states.store = store
@@ -925,7 +925,7 @@ def test_a_state_of_a_place_that_is_not_reached_yet_is_not_taken() -> None:
 
 
 def test_a_state_of_the_place_at_which_one_has_joined_is_taken_at_once() -> None:
-    """Also by who comes back, and has not taken yet what it was given before it was excluded."""
+    """The same holds for a member that returns before it has taken the state it was given."""
     store, one = Texts(), Member(bytes(16), "m0", "127.0.0.1", 1)
     states = States("g", LOCAL, lambda: None)
     states.store = store

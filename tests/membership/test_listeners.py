@@ -1,4 +1,4 @@
-"""What external members are sent by who orders, when they ask again and their words are late."""
+"""Messages that the orderer sends to external members when they ask again and their words are late."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from antiphon.impl.protocols.listeners import EXTERNAL_BYTES, Listeners
 
 
 def history(messages: int, size: int = 1) -> History:
-    """So many stable messages, all kept."""
+    """History of this many stable messages, all kept."""
     made = History(2, 2**24)
     for count in range(1, messages + 1):
         made.add(Identifier(0, count), bytes(size))

@@ -1,4 +1,4 @@
-"""What members write down is judged: each run is a process that crashes, is excluded, or leaves."""
+"""Logs of members are judged: each run is a process that crashes, is excluded, or leaves."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def member(seeds: list[tuple[str, int]], me: int, logs: Path) -> JoinedGroup:
 
 
 async def take(group: JoinedGroup, seen: list[str]) -> None:
-    """Take all events."""
+    """Take all events of the group."""
     async for event in group:
         seen.append(event.payload.decode() if isinstance(event, Delivery) else type(event).__name__)
 
@@ -111,7 +111,7 @@ def test_the_logs_of_members_that_come_go_and_fail_hold(
 
 @pytest.mark.parametrize("fault", ["a delivery is missing", "two are swapped", "another payload", "twice"])
 def test_a_log_that_was_changed_does_not_hold(logs: Path, tmp_path: Path, fault: str) -> None:
-    """So that to hold means something."""
+    """A verdict of "holds" would mean nothing otherwise."""
     folder = tmp_path / "changed"
     folder.mkdir()
     for path in member_logs(logs):

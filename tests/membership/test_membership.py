@@ -50,7 +50,7 @@ def founded(
 
 
 def question(simulation: SimulatedMembers, member: Member) -> bytes:
-    """What a process says that wants to be a member."""
+    """Datagram by which a process asks to be a member."""
     return HEAD.pack(DatagramKind.JOIN, 0) + encode(Join(member, simulation.protocol.messages.protocol))
 
 
@@ -321,7 +321,7 @@ def test_who_has_missed_that_it_may_leave_has_left_unless_it_has_something_to_sa
 
 @pytest.mark.parametrize("leaver", [0, 1])
 def test_what_a_member_has_broadcast_is_delivered_before_it_has_left(leaver: int, protocol: str) -> None:
-    """What waited in front of the core used to be lost with it."""
+    """Messages in front of the core used to be lost with the member."""
     layers = Layers(ahead=1, datagram_bytes=600)
     simulation = SimulatedMembers(2, 1, protocol=protocol, layers=layers)
     simulation.found(range(2))
@@ -369,7 +369,7 @@ def test_who_has_given_up_a_member_that_the_others_keep_does_not_ask_for_one_vie
 
 @pytest.mark.parametrize("loss", [0.0, 0.1])
 def test_who_has_left_soon_owes_nothing_to_anybody(loss: float) -> None:
-    """It used to wait until those that stay had forgotten it, which takes `exclude_ms`."""
+    """A leaving member used to wait until the others had forgotten it, which takes `exclude_ms`."""
     for seed in range(20):
         simulation = founded(3, seed, loss=loss)
         talking(simulation, 400.0)
@@ -414,7 +414,7 @@ def test_who_joins_delivers_what_comes_from_then_on(protocol: str) -> None:
 
 
 def test_who_has_another_protocol_is_not_taken_in(protocol: str) -> None:
-    """It would be on the list, and everybody would wait for its words for ever."""
+    """On the list, it would keep all others waiting for its words for ever."""
     simulation = founded(2, protocol=protocol)
     talking(simulation, 2_000.0)
     simulation.place()
@@ -451,7 +451,9 @@ def test_who_joins_is_told_when_all_that_were_there_before_know_of_it(protocol: 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_a_member_that_is_behind_is_enough_for_a_majority_when_another_one_crashes(seed: int) -> None:
-    """It can propose no list itself, since it lacks what only the other one has."""
+    """The member that is behind cannot propose a list itself, since it lacks messages that only the other one
+    has.
+    """
     simulation = founded(3, seed)
     talking(simulation, 1_300.0, every=5.0)
     simulation.at(600.0, lambda: simulation.part({0, 1}, {2}))

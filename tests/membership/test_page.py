@@ -146,7 +146,7 @@ def test_the_shell_prints_what_stands_there(free_ports: Callable[[int], list[int
 
 
 def steps(protocol: str, members: int) -> int:
-    """How many datagrams, one after the other, bring a message to its last delivery: the median."""
+    """Number of datagrams, one after the other, that bring a message to its last delivery: the median."""
     simulation = SimulatedMembers(members, 1, protocol=protocol, delay_ms=(1.0, 1.0))
     simulation.found(range(members))
     said = [600.0 + 103.7 * count for count in range(3 * members)]

@@ -67,7 +67,7 @@ class Alone:
         port: Any = self.replica._port
         port.send = self._replies
         self.asking = b""
-        """Who has got the last reply."""
+        """Client that got the last reply."""
 
     async def broadcast(self, payload: bytes) -> None:
         """Keep it for the test."""
@@ -80,28 +80,28 @@ class Alone:
     async def asked(
         self, client: str, session: int, counter: int, body: str = "", source: bytes = b"s"
     ) -> None:
-        """A request comes."""
+        """Deliver a request to the replica."""
         request = (client.encode(), session, counter, body.encode())
         self.replica._received((HOST, 9), source, msgpack.encode(request))
         await asyncio.sleep(0)
 
     async def enters(self, number: int, *places: int) -> None:
-        """A view comes."""
+        """Deliver a view to the replica."""
         self.replica._take(View(number, tuple(map(member, places)), (), (), ()))
         await asyncio.sleep(0)
 
     async def delivers(self, number: int, payload: bytes) -> None:
-        """A message comes."""
+        """Deliver a message to the replica."""
         self.replica._take(Delivery(self.me, number, number, payload))
         await asyncio.sleep(0)
 
     def update(self) -> bytes:
-        """What it has broadcast last."""
+        """Last broadcast of the replica."""
         assert len(self.sent) == 1
         return self.sent.pop()
 
     def told(self) -> list[Any]:
-        """What it has replied last."""
+        """Last replies of the replica."""
         replies, self.replies = self.replies, []
         return replies
 
@@ -113,7 +113,7 @@ class Alone:
 
     @property
     def drawn(self) -> list[str]:
-        """Who has drawn, in order."""
+        """Names that have drawn, in order."""
         return [name for name, _ in self.lots.drawn]
 
 
@@ -440,7 +440,7 @@ class Serving:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Stop."""
+        """Stop the replica."""
         await self._ends.aclose()
         for task in self.tasks:
             await task
@@ -465,7 +465,7 @@ class Serving:
 
 
 def client(seeds: list[tuple[str, int]], **settings: Any) -> Client:
-    """Whoever has the key."""
+    """Client with the key of the group."""
     return Client("lots", seeds, **{"key": KEY, "retry_s": 0.2, **settings})
 
 
@@ -723,7 +723,7 @@ class Process:
                 return line
 
     def state(self) -> list[tuple[str, int]]:
-        """What was drawn, as this replica knows."""
+        """Lots drawn, as this replica knows them."""
         assert self.popen.stdin is not None
         self.popen.stdin.write("state\n")
         self.popen.stdin.flush()
@@ -752,7 +752,7 @@ class Processes:
 
 @pytest.fixture
 def processes(free_ports: Ports) -> Iterator[Processes]:
-    """Whoever still runs at the end is killed."""
+    """Processes of a test; the survivors are killed at its end."""
     some = Processes(free_ports(3))
     yield some
     for process in some.started:

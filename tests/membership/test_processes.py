@@ -61,7 +61,7 @@ class Process:
             self.lines.append(line)
 
     def sends(self, count: int) -> None:
-        """Let it broadcast."""
+        """Let the process broadcast."""
         assert self.popen.stdin is not None
         self.popen.stdin.write(f"{count}\n")
         self.popen.stdin.flush()
@@ -83,7 +83,7 @@ class Process:
 
     @property
     def deliveries(self) -> list[dict[str, Any]]:
-        """What it has delivered, as far as its lines were read."""
+        """Deliveries of the process, as far as its lines were read."""
         return [line for line in self.lines if line["kind"] == "delivery"]
 
 

@@ -150,7 +150,7 @@ def test_another_group_has_other_keys() -> None:
 
 
 def test_what_was_recorded_of_a_run_that_was_forgotten_is_refused() -> None:
-    """Whoever has recorded a frame waits until so many others have come that its window is forgotten."""
+    """An attacker replays a frame after enough other runs have made the receiver forget its window."""
     a, b, frame = met()
     assert isinstance(b.received(A, frame.data, 0.0), Received)
     for number in range(PEERS_MAX + 1):

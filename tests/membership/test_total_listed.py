@@ -38,7 +38,7 @@ class Members:
         self.flying += [(me, to, message) for to, message in self.cores[me].outputs()]
 
     def say(self, me: int, payload: bytes = b"m") -> None:
-        """Let one broadcast."""
+        """Let one member broadcast."""
         self.cores[me].broadcast(payload, self.now)
         self.collect(me)
 

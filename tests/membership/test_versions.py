@@ -72,7 +72,7 @@ def test_two_that_fit_alone_need_not_fit_together() -> None:
 
 
 def test_a_group_is_upgraded_one_process_after_the_other() -> None:
-    """And never stands still: as long as one of them is old, all speak the old version."""
+    """The group never stands still: while one process is old, all speak the old version."""
     simulation = started(version(1, 1), version(1, 1), version(1, 1))
     count = 0
 

@@ -300,7 +300,8 @@ def test_the_first_report_of_a_member_counts() -> None:
 
 
 def test_who_can_propose_nothing_proposes_what_another_has_proposed() -> None:
-    """Of three, member 1 has crashed, and member 2 lacks what member 0 keeps for it: both are needed."""
+    """Member 1 of three has crashed, and member 2 lacks messages that member 0 keeps for it: both are needed.
+    """
     members = Members()
     members.down = {1}
     members.suspect({1})

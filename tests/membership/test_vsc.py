@@ -32,7 +32,7 @@ class Members(Queues):
 
 
 def names(deliveries: list[Delivery]) -> list[tuple[int, int]]:
-    """Sources and counts."""
+    """Sources and counts of the deliveries."""
     return [(one.source, one.id) for one in deliveries]
 
 

@@ -83,7 +83,7 @@ class Taken:
 
 
 class Sizes(Spec):
-    """How many members and letters there are."""
+    """Numbers of members and of letters."""
 
     members: Const[int] = 2
     rounds: Const[int] = 2
@@ -153,7 +153,7 @@ class Judge(Sizes):
 
     @on(Taken)
     def judge(self, event: Taken) -> None:
-        """The next one."""
+        """Expect the next number."""
         expect(event.number == self.latest + 1, "InOrder")
         expect(event.number <= self.rounds, "InBounds")
         self.latest = event.number
@@ -164,7 +164,7 @@ class Judged(Post, Judge, repairs=(InPairs,)):
 
     @invariant
     def NoneIsSkipped(self) -> bool:
-        """What was opened last is as many as were opened, and no letter is lost."""
+        """Opened letters have no gap, and no letter is lost."""
         return self.last == max(self.opened[p] for p in self.each(Member)) and (
             self.last + len(self.queue) + len(self.network) == self.sent
         )
@@ -176,12 +176,12 @@ class Judged(Post, Judge, repairs=(InPairs,)):
 
     @invariant
     def OpensTwo(self) -> bool:
-        """Nothing is opened before two letters were sent."""
+        """Letters are opened only after two were sent."""
         return self.last == 0 or self.sent > 1
 
     @invariant
     def Anything(self) -> bool:
-        """True, whatever happens."""
+        """True in every state."""
         return self.last >= 0
 
     @obligation
@@ -191,7 +191,7 @@ class Judged(Post, Judge, repairs=(InPairs,)):
 
     @witness
     def AllOpened(self) -> bool:
-        """The end."""
+        """All letters are opened."""
         return self.last == self.rounds
 
     @witness
@@ -234,7 +234,7 @@ def test_the_fates_of_all_mutants_of_an_example(found: Found) -> None:
 
 
 def test_a_mutant_breaks_what_the_checker_refutes_without_shared_steps(found: Found, bound: Program) -> None:
-    """Also those that run into an error later: what they broke before counts."""
+    """Mutants that run into an error later count too, for their violations before it."""
     in_error = 0
     for name, (mutant, answer) in found.items():
         asked = [item for item in ASKED if item not in answer.apart]
@@ -264,12 +264,12 @@ class Counted(Post):
 
     @step_invariant
     def OneAtATime(self, before: Self) -> bool:
-        """What comes into the network has a new number."""
+        """Letters that enter the network have a new number."""
         return self.sent > before.sent or len(self.network) < len(before.network)
 
     @step_invariant
     def Anything(self, before: Self) -> bool:
-        """True, whatever happens."""
+        """True of every step."""
         return self.last >= 0 or before.last < 0
 
 
@@ -289,7 +289,7 @@ def test_a_mutant_breaks_step_invariants_as_the_checker_says() -> None:
 
 
 _TOLD_APART = {Fate.EQUIVALENT: Fate.INNER}
-"""What is said of a mutant where states are compared, and not steps."""
+"""Fate of a mutant where states are compared, and not steps."""
 
 
 def test_a_program_of_wide_states_is_asked_in_machine_code(
@@ -327,7 +327,7 @@ def test_machine_code_finds_what_generated_python_finds(
 
 
 def test_cpython_and_the_front_end_read_the_same_mutant() -> None:
-    """Also where the text that is changed is called by `super()`, or calls it."""
+    """The changed text may be called by `super()`, or call it."""
     repaired = program(Judged, repairs="all")
     mutants = [item for item in mutants_of(repaired, is_text) if "send" in item.method]
     assert {item.owner for item in mutants} == {Post, InPairs}
@@ -405,7 +405,7 @@ def test_a_repair_that_is_left_out_is_a_mutant() -> None:
 
 @mutation("the first letter is thrown away")
 class Thrown(Post):
-    """Breaks `NoneIsSkipped`."""
+    """Post that breaks `NoneIsSkipped`."""
 
     @action
     def receive(self, letter: Annotated[Letter, In("network")]) -> None:
@@ -433,7 +433,7 @@ def test_a_planted_fault_that_is_off_is_a_mutant() -> None:
 
 @record
 class Passed:
-    """What a handler says in turn."""
+    """Event that a handler emits in turn."""
 
     number: Annotated[int, Between(0, "rounds")]
 
@@ -450,11 +450,11 @@ class Chain(Judged):
 
     @on(Passed)
     def hear(self, event: Passed) -> None:
-        """The layer above."""
+        """Count the event, as the layer above."""
         self.count(event.number)
 
     def count(self, number: Round) -> None:
-        """The highest."""
+        """Keep the highest number."""
         if number > self.heard:
             self.heard = number
 
@@ -465,7 +465,7 @@ class Chain(Judged):
 
     @action
     def recount(self) -> None:
-        """So that an action of its own reaches the helper."""
+        """Call the helper from an action of its own."""
         self.count(0)
 
 
@@ -486,7 +486,7 @@ def test_what_only_an_event_reaches_is_changed_too() -> None:
 
 
 def test_a_number_that_is_one_more_is_none_more_and_two_more() -> None:
-    """So that what must not be skipped can be skipped, and what must not come twice can come twice."""
+    """Such mutants skip a number that must not be skipped, and repeat one that must not come twice."""
     (method,) = ast.parse("def count(self): self.next = self.last + 1").body
     assert isinstance(method, ast.FunctionDef)
     shifted = [

@@ -1,4 +1,4 @@
-"""What the tests of proofs share: proofs without memory and with one seed, and what fails in one."""
+"""Common tools of the proofs' tests: proofs without memory and with one seed, and the failures of one."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -89,13 +89,13 @@ class Lifted:
         return {item.name: self.value(part, item.type) for item, part in zip(variables, state, strict=True)}
 
     def frame(self, given: dict[str, Value], state: dict[str, Value]) -> Frame:
-        """Where a body begins."""
+        """Frame at the beginning of a body."""
         return Frame(given, state, before=state)
 
     # Truth --------------------------------------------------------------------------------------------------
 
     def true(self, formula: Formula) -> bool:
-        """Whether a formula without unknowns is true at the sizes of the program."""
+        """True if a formula without unknowns is true at the sizes of the program."""
         sizes: dict[Sort, int] = {Sorts.INTEGERS: 12}
         for group in self.reading.theory.classes:
             sizes[group.sort] = len(self._quorums(group))
@@ -146,7 +146,7 @@ class Lifted:
     # Agreement ----------------------------------------------------------------------------------------------
 
     def disagreements(self, state: Any) -> Iterator[str]:
-        """Where the translation says something else of a state than the reference."""
+        """Differences between the translation and the reference in one state."""
         lifted, executor = self.state(state), self.reading.executor
         for predicate in self.program.module.predicates:
             formula = executor.truth(predicate, Frame({}, lifted))

@@ -129,7 +129,7 @@ class Maker:
         return [*head, f"        return {body}"]
 
     def text(self) -> str:
-        """The specification."""
+        """Text of the specification."""
         lines = [line for number in range(self.random.randint(1, 3)) for line in self.action(number)]
         lines += [line for number in range(self.random.randint(1, 3)) for line in self.invariant(number)]
         return PREAMBLE + "\n".join(lines) + "\n"

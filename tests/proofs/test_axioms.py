@@ -1,4 +1,5 @@
-"""How large sets meet: by linear arithmetic for every n, and by looking at all subsets of small sets."""
+"""Intersections of large sets: by linear arithmetic for every n, and by looking at all subsets of small sets.
+"""
 
 import itertools
 
@@ -29,7 +30,7 @@ def test_two_majorities_have_a_member_in_common() -> None:
 
 
 def test_three_of_more_than_two_thirds_have_a_member_in_common() -> None:
-    """So have a majority and two of three quarters, which fast Paxos needs."""
+    """The same is true of a majority and two of three quarters, which fast Paxos needs."""
     assert overlap((TWO_THIRDS, TWO_THIRDS, TWO_THIRDS))
     assert overlap((MAJORITY, THREE_QUARTERS, THREE_QUARTERS))
     assert not overlap((MAJORITY, TWO_THIRDS, TWO_THIRDS))
@@ -37,9 +38,7 @@ def test_three_of_more_than_two_thirds_have_a_member_in_common() -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_arithmetic_and_subsets_agree(count: int) -> None:
-    """What arithmetic says of every n is so for all subsets of 1 to 6 members, and what is so for these it
-    says.
-    """
+    """Arithmetic for every n agrees with all subsets of 1 to 6 members, in both directions."""
     sizes = itertools.product((1, 2, 3, 4), (0, 1, 2, 3), (0, 1))
     classes = [at_least(factor, n, more) for factor, n, more in sizes if n <= factor]
     rows = list(itertools.combinations_with_replacement(classes, count))

@@ -37,7 +37,7 @@ GUARDS: dict[str, set[str]] = {
     },
     "LockService.take_back: guard dropped: `c in self.returned`": {"take_back: FreeAtHome"},
 }  # fmt: skip
-"""What fails without each guard. That somebody is granted the lock who has not asked breaks no promise."""
+"""Conjunct that fails without each guard. A grant to a process that has not asked breaks no promise."""
 
 
 def test_without_a_guard_the_proof_fails_at_the_conjunct_that_needs_it(unproved: Unproved) -> None:

@@ -51,7 +51,7 @@ def test_without_a_repair_of_figure_5_the_proof_fails_where_it_is_needed(
 @pytest.mark.deep
 @pytest.mark.parametrize("repair", ["deliver_once", "recover_all", "start_token"])
 def test_without_a_repair_of_figure_5_nothing_else_fails(unproved: Unproved, repair: str) -> None:
-    """That the token begins somewhere is no matter of what must never happen."""
+    """The beginning of the token concerns no safety property."""
     bound = program(Figure5Proof, repairs="all", without=[repair])
     found = {name.partition(": ")[2] for name in unproved(bound, EVERY)}
     expected = {"deliver_once": {"UniformIntegrity", "Integrity"}, "recover_all": {"ListedWherePassed"}}

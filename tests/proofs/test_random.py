@@ -22,8 +22,8 @@ EVERY = ("many", "steps", "high")
 
 
 def compared(seed: int) -> Counter[str]:
-    """How many properties of a random specification are proved, and how many not; what is proved is compared
-    with explorations and with induction at small sizes.
+    """Numbers of proved and unproved properties of a random specification; proved ones are compared with
+    explorations and with induction at small sizes.
     """
     found: Counter[str] = Counter()
     try:
@@ -50,7 +50,7 @@ def compared(seed: int) -> Counter[str]:
 
 
 def see_agreement(seed: int, most: int) -> bool:
-    """Whether a random specification is in the fragment; if so the translation agrees with CPython."""
+    """True if a random specification is in the fragment; the translation then agrees with CPython."""
     try:
         lifted = Lifted(program(load(source(seed), file=f"<fragment {seed}>")), EVERY)
         states = reachable(lifted.program, most)

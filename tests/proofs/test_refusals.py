@@ -1,4 +1,4 @@
-"""What is outside the fragment is refused with its place, what it is, and what would do instead."""
+"""Specifications outside the fragment are refused with the place, the construct, and an alternative."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -28,7 +28,7 @@ Prove = Callable[..., Report]
 
 
 class Node(Index, size="nodes", symmetric=True):
-    """One of many."""
+    """One of many nodes."""
 
 
 class Queue(Spec):
@@ -39,13 +39,13 @@ class Queue(Spec):
 
     @action
     def come(self, p: Node) -> None:
-        """Somebody waits."""
+        """Join the queue."""
         require(len(self.waiting) == 0)
         self.waiting += (p,)
 
     @invariant
     def Short(self) -> bool:
-        """Nobody waits behind another."""
+        """Queue of at most one."""
         return len(self.waiting) <= 1
 
 
@@ -58,7 +58,7 @@ class Sum(Spec):
 
     @action
     def come(self, p: Node) -> None:
-        """Somebody comes to both sides."""
+        """Come to both sides."""
         self.left |= {p}
         self.right |= {p}
 
@@ -76,7 +76,7 @@ class Subsets(Spec):
 
     @action
     def mark(self, p: Node) -> None:
-        """One more."""
+        """Mark one more node."""
         self.marked |= {p}
 
     @invariant
@@ -86,7 +86,7 @@ class Subsets(Spec):
 
 
 class Chain(Spec):
-    """Everybody follows somebody, by a map: a function from nodes to nodes."""
+    """Nodes follow one another by a map: a function from nodes to nodes."""
 
     nodes: Const[int] = 2
     marked: Map[Node, bool] = everywhere(False)
@@ -106,7 +106,7 @@ class Chain(Spec):
 
     @invariant
     def NamedAreMarked(self) -> bool:
-        """Who is named is marked."""
+        """Named nodes are marked."""
         return all(
             self.heir[p] is None or any(self.heir[p] == q and self.marked[q] for q in self.each(Node))
             for p in self.each(Node)
@@ -150,7 +150,7 @@ def test_names_that_are_no_sizes_are_refused(prove: Prove) -> None:
 
 
 class Guarded(Spec):
-    """Somebody leads who was chosen; nobody says so in an invariant."""
+    """Specification in which only a chosen node leads; no invariant states that."""
 
     nodes: Const[int] = 2
     chosen: Set[Node] = Set()
@@ -158,13 +158,13 @@ class Guarded(Spec):
 
     @action
     def choose(self, p: Node) -> None:
-        """One is chosen."""
+        """Choose one node."""
         require(len(self.chosen) == 0)
         self.chosen |= {p}
 
     @action
     def lead(self, p: Node) -> None:
-        """Who is chosen leads."""
+        """Lead, if chosen."""
         require(p in self.chosen)
         self.leading |= {p}
 
@@ -198,7 +198,7 @@ def test_a_counterexample_that_cannot_be_reached_wants_an_invariant(prove: Prove
 
 
 def test_a_counterexample_that_can_be_reached_is_a_run(prove: Prove) -> None:
-    """What the exploration of a small n refutes is violated, and no proof is asked."""
+    """A property refuted by the exploration of a small n is violated, and no proof is tried."""
     report = prove(Unguarded, "nodes")
     verdict = report["OneLeads"]
     assert verdict.outcome is Outcome.VIOLATED
@@ -249,7 +249,7 @@ class Enough(Spec):
 
     @action
     def mark(self, p: Node) -> None:
-        """One more."""
+        """Mark one more node."""
         self.marked |= {p}
 
     @invariant
@@ -259,7 +259,7 @@ class Enough(Spec):
 
 
 def test_a_class_of_large_sets_may_be_empty(prove: Prove) -> None:
-    """That some set has as many members as are needed is no axiom: three of two nodes are none."""
+    """Existence of a set with that many members is no axiom: three of two nodes are none."""
     verdict = prove(Enough, "nodes", "needed")["AllAreEnough"]
     assert verdict.outcome is Outcome.VIOLATED
     assert verdict.trace is not None

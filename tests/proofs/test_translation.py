@@ -52,7 +52,7 @@ SPECIFICATIONS: tuple[tuple[type[Spec], dict[str, int]], ...] = (
 
 
 def disagreements(spec: type[Spec], sizes: dict[str, int], most: int) -> list[str]:
-    """What the translation says otherwise than CPython, of some reachable states."""
+    """Differences between the translation and CPython, in some reachable states."""
     bound = program(spec, **sizes)
     lifted = Lifted(bound, tuple(sizes))
     return [found for state in reachable(bound, most) for found in lifted.disagreements(state)]
@@ -85,7 +85,7 @@ Plant = Callable[[pytest.MonkeyPatch], None]
 
 
 def union_for_difference(patch: pytest.MonkeyPatch) -> None:
-    """What is taken out of a set stays in it."""
+    """Planted fault: set difference removes no member."""
 
     def united(_: Any, one: Any, other: Any) -> Callable[[Any], Formula]:
         return lambda item: disjunction(one.member(item), other.member(item))

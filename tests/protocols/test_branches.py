@@ -193,8 +193,8 @@ class _Frame:
 
 
 def runs(bound: Program, branches: Branches) -> Iterator[tuple[State, Step]]:
-    """Of each step of the model and each effect, the first run, the second, the fourth, the eighth and so on,
-    while it can still take a new way.
+    """First, second, fourth, eighth run and so on for each step of the model and each effect, while it can
+    still take a new way.
     """
     edges = transitions_of(bound)
     front = [edges.pack(state) for state in bound.reference.initial()]
@@ -436,7 +436,7 @@ NEVER: dict[str, dict[Branch, str]] = {
         ("pass_token", "k is not None", False): NARROWED,
     },
 }
-"""What no repaired model takes, and why."""
+"""Branches that no repaired model takes, with the reason."""
 
 
 LARGE = {"rbp-resilient", "total", "sequencer", "dtp", "horus total"}

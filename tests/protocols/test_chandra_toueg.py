@@ -11,7 +11,7 @@ from antiphon.spec.protocols.chandra_toueg.by_message import ChandraTouegByMessa
 from antiphon.spec.protocols.chandra_toueg.properties import ChandraTouegChecked, ChandraTouegForever
 
 check = Reports.private().check
-"""What this code has explored before is read."""
+"""The `check` function with a cache of reports: explorations by this same code are reused."""
 
 SAFETY = ("UniformAgreement", "Agreement", "Validity", "Integrity", "Locked", "OneProposal")
 WITNESSES = ("AllDecide", "WrongSuspicion", "LaterRound")
@@ -120,7 +120,9 @@ def test_every_step_of_the_environment_is_taken_somewhere() -> None:
     ("mutant", "broken"), [("", set()), ("half_is_enough", {"Locked", "UniformAgreement", "Agreement"})]
 )
 def test_message_by_message_the_rules_are_the_same(mutant: str, broken: set[str]) -> None:
-    """What an implementation is walked with: messages on their way, steps as soon as they can be."""
+    """The model of an implementation's walks has messages on their way, and steps as soon as they are
+    possible.
+    """
     asked = {"processes": 2, "values": 2, "crashes": 1, "false_suspicions": 1, "rounds": 2}
     chosen = {mutant: True, "processes": 3, "crashes": 0} if mutant else {}
     report = check(

@@ -21,7 +21,7 @@ from antiphon.spec.protocols.totem.ring_properties import TotemRingChecked
 from antiphon.spec.services import Message, Process
 
 check = Reports.private().check
-"""What this code has explored before is read."""
+"""The `check` function with a cache of reports: explorations by this same code are reused."""
 
 MODELS: dict[str, tuple[type[Spec], dict[str, Any], tuple[int, int, int]]] = {
     "CM of two": (ChangMaxemchukChecked, {"processes": 2, "messages": 3}, (1855, 4980, 18)),

@@ -23,7 +23,7 @@ from antiphon.spec.claims import Check, Claim, all_claims, claim_of
 from antiphon.spec.lang import Program, program
 
 check = Reports.private().check
-"""What this code has explored before is read."""
+"""The `check` function with a cache of reports: explorations by this same code are reused."""
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -100,8 +100,8 @@ def told(name: str, recorded: Check, trace: Trace) -> str:
 
 
 def model_of(recorded: Check) -> tuple[object, ...]:
-    """What two checks have in common that share an exploration: the specification with its repairs and
-    constants, and whether it takes long.
+    """Key that two checks with one exploration share: the specification with its repairs and constants, and
+    its class of time.
     """
     return (
         recorded.spec,
@@ -166,7 +166,7 @@ def with_own(recorded: Check, claim: Claim) -> Program:
 
 @pytest.mark.sampled(3)
 def test_the_run_that_is_shown_disappears_with_the_repairs_of_its_claim(repaired: str) -> None:
-    """Otherwise the run shows another defect. An obligation is judged at the end of runs, in all states."""
+    """A run that stays shows another defect. An obligation is judged at the end of runs, in all states."""
     recorded, claim = RUNS[repaired], claim_of(repaired)
     assert recorded.length is not None
     bound = with_own(recorded, claim)

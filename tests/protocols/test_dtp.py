@@ -22,7 +22,7 @@ from antiphon.spec.protocols.dtp.properties import DtpChecked, DtpCrashing, DtpL
 from antiphon.spec.services import Message, Process
 
 check = Reports.private().check
-"""What this code has explored before is read."""
+"""The `check` function with a cache of reports: explorations by this same code are reused."""
 
 PAIR: dict[str, Any] = {"processes": 2, "messages": 2, "losses": 1, "unlimited": True, "nulls": 1}
 NULLS: dict[str, Any] = {"processes": 2, "messages": 1, "losses": 1, "unlimited": True, "nulls": 2}

@@ -33,7 +33,7 @@ from antiphon.spec.protocols.rbp.properties import RbpChecked
 from antiphon.spec.services import Broadcast, Deliver, Group, Message, Process, ReliableBroadcast
 
 check = Reports.private().check
-"""What this code has explored before is read."""
+"""The `check` function with a cache of reports: explorations by this same code are reused."""
 
 
 @record
@@ -52,12 +52,12 @@ class Post(Group):
 
     @witness
     def Twice(self) -> bool:
-        """Something arrived twice."""
+        """Some message arrived twice."""
         return any(self.arrivals[p][m] == 2 for p in self.each(Process) for m in self.each(Message))
 
     @witness
     def Everywhere(self) -> bool:
-        """Everything arrived everywhere."""
+        """All messages arrived everywhere."""
         return all(self.arrivals[p][m] > 0 for p in self.each(Process) for m in self.each(Message))
 
 
@@ -83,7 +83,7 @@ class LossyPost(Losses[Note], Post):
 
     @invariant
     def NothingIsLostOtherwise(self) -> bool:
-        """What was sent is in flight, has arrived, or is counted as lost."""
+        """Sent messages are in flight, have arrived, or are counted as lost."""
         sent = self.broadcasts * self.processes
         arrived = sum(self.arrivals[p][m] for p in self.each(Process) for m in self.each(Message))
         return sent == len(self.network) + arrived + self.lost
@@ -94,7 +94,7 @@ class LossyPost(Losses[Note], Post):
 
 
 class RepeatingPost(Duplications[Note], LossyPost):
-    """And repeat."""
+    """A lossy post that also repeats."""
 
     @invariant
     def NothingIsLostOtherwise(self) -> bool:
@@ -109,8 +109,8 @@ class RepeatingPost(Duplications[Note], LossyPost):
 
 
 class CrashingPost(Crashes, LossyPost):
-    """And whose members crash: the guard keeps a member that is down from writing, and from reading what is
-    addressed to it.
+    """A lossy post whose members crash: the guard keeps a member that is down from writing, and from reading
+    its own messages.
     """
 
     @witness

@@ -28,7 +28,7 @@ from antiphon.spec.lang import (
 from antiphon.spec.services import Group, Message, Process
 
 check = Reports.private().check
-"""What this code has explored before is read."""
+"""The `check` function with a cache of reports: explorations by this same code are reused."""
 
 
 @record
@@ -57,7 +57,7 @@ class Writer(Group):
 
     @obligation
     def Complete(self) -> bool:
-        """What was written arrives at everybody else."""
+        """Written messages arrive at all other members."""
         return all(len(self.got[p]) == self.written for p in self.each(Process) if p.index > 0)
 
     @witness

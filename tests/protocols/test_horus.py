@@ -28,7 +28,7 @@ from antiphon.spec.protocols.horus.ordered_stacks import (
 from antiphon.spec.services import Message, Process
 
 check = Reports.private().check
-"""What this code has explored before is read."""
+"""The `check` function with a cache of reports: explorations by this same code are reused."""
 
 Constants = dict[str, Any]
 
@@ -152,7 +152,7 @@ delivers 0, 1, 2; then p1 is alone.
     ("repairs", "broken"), [((), ["TotalOrder", "UniformTotalOrder"]), (("numbers_first",), [])]
 )
 def test_a_gap_lets_the_rank_turn_the_order_round(repairs: tuple[str, ...], broken: list[str]) -> None:
-    """Where the rank of the source orders all that is left, p1 delivers 2 before 1."""
+    """The rank of the source orders all messages that are left: p1 delivers 2 before 1."""
     bound = program(TotalStack, processes=3, messages=3, crashes=0, suspicions=2, stride=2, repairs=repairs)
     trace = replay(bound, bound.reference.initial()[0], APART)
     refused = {item.property for transition in trace.transitions for item in transition.refused}
@@ -228,7 +228,7 @@ class Amnesic(NakStack):
 
 
 class TwoHolders(TotalStack):
-    """Everybody takes the token of a new view."""
+    """Planted fault: each process takes the token of a new view."""
 
     @on(GroupView)
     def enter(self, call: GroupView) -> None:

@@ -27,7 +27,7 @@ from antiphon.spec.protocols.irbp.whole_view import WholeViewChecked
 from antiphon.spec.refinement import refinement_stated_by
 
 reports = Reports.private()
-"""What this code has explored before is read."""
+"""Cache of reports: explorations by this same code are reused."""
 
 PAIR: dict[str, Any] = {
     "processes": 2, "messages": 2, "losses": 1, "crashes": 1, "passes": 2, "highest": 5, "numbers": 5,
@@ -131,7 +131,9 @@ def test_every_run_ends_so_that_what_is_owed_at_no_end_is_owed_on_no_fair_run() 
 
 
 def test_a_delivery_commutes_with_every_other_step_but_a_crash_of_its_process() -> None:
-    """So that `delivering` hides no violation of safety: the order of two such steps is all it settles."""
+    """The reduction `delivering` therefore hides no violation of safety: it settles only the order of two
+    such steps.
+    """
     transitions, after = graph()
     met: Counter[str] = Counter()
     for state, enabled in after.items():
@@ -148,7 +150,7 @@ def test_a_delivery_commutes_with_every_other_step_but_a_crash_of_its_process() 
 
 
 def outcomes(*without: str, urgent: bool) -> tuple[int, dict[str, Outcome]]:
-    """What is said of two processes with one message and a false suspicion, in how many states."""
+    """Number of states, and outcomes of two processes with one message and a false suspicion."""
     bound = program(
         IrbpChecked, repairs="all", without=without, processes=2, messages=1, highest=4, views=2, crashes=0,
         false_suspicions=1, detected_at_once=True, assigned=True, urgent=urgent,
@@ -195,7 +197,7 @@ def test_the_chapter_for_implementers_names_every_repair_and_claims_that_exist()
 def test_each_row_of_the_chapter_has_the_command_of_a_check_of_its_claim(
     block: str, answers: dict[str, str]
 ) -> None:
-    """What the command finds the ledger records, and `antiphon claims` finds again."""
+    """The command's result is that of the ledger's record, and `antiphon claims` finds it again."""
     text = next(part for part in PAGE.split("```") if f"\n{block}" in part)
     said: set[str] = set()
     for line in text.splitlines():

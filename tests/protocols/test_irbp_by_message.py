@@ -70,7 +70,7 @@ class Silent(Mapped):
     """Step 6 is left out: what was agreed is not delivered."""
 
     def deliver_all(self, p: Process) -> None:
-        """Nothing."""
+        """Skip the delivery."""
 
 
 def test_a_list_that_is_installed_before_its_messages_are_delivered_is_not_figure_32() -> None:

@@ -21,7 +21,7 @@ def run(script: tuple[str, ...], **constants: Any) -> dict[str, Any]:
 
 
 def places(state: dict[str, Any]) -> list[list[int]]:
-    """What each process has delivered, in its order."""
+    """Deliveries of each process, in its order."""
     return [[m.index for m in own if m is not None] for own in state["deliveries"]]
 
 
@@ -84,7 +84,7 @@ def test_a_run_that_the_repairs_exclude_is_refused() -> None:
 def among_all(
     script: tuple[str, ...], *without: str, highest: int = 3, room: int = 3, **constants: Any
 ) -> dict[str, Any]:
-    """As `run`, of both kinds of views, where all members of the view decide."""
+    """End of a run like those of `run`, with both kinds of views, where all members of the view decide."""
     bound = program(
         WholeViewChecked, repairs="all", without=without, detected_at_once=True, assigned=True, prompt=True,
         views=3, messages=1, highest=highest, misjudgements=0, room=room, **constants,

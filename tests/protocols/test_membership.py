@@ -13,7 +13,7 @@ from antiphon.spec.lang import Map, Step, action, everywhere, invariant, obligat
 from antiphon.spec.services import Process, View
 
 check = Reports.private().check
-"""What this code has explored before is read."""
+"""The `check` function with a cache of reports: explorations by this same code are reused."""
 
 
 class Following(Membership):
@@ -63,7 +63,7 @@ class Following(Membership):
 
     @invariant
     def WhoIsUpStays(self) -> bool:
-        """Nobody is excluded who is up."""
+        """Processes that are up are never excluded."""
         return self.formed == 1 or all(
             self.down[p] or p in self.members[self.formed] for p in self.members[1]
         )
@@ -79,7 +79,7 @@ class Following(Membership):
 
 
 class Old(Following):
-    """Nothing of an old view is heard."""
+    """Specification in which no message of an old view is heard."""
 
     @invariant
     def OnlyThisView(self) -> bool:
@@ -91,7 +91,7 @@ class Old(Following):
 
     @action
     def hear_old(self, p: Process, v: View) -> None:
-        """What p sent in an earlier view arrives."""
+        """Hear a message that p sent in an earlier view."""
         require(v < self.installed[p] and self.may_receive(p, v))
         self.heard[p][v] = True
 

@@ -22,7 +22,7 @@ from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked, F
 from antiphon.spec.services import Message, Process
 
 check = Reports.private().check
-"""What this code has explored before is read."""
+"""The `check` function with a cache of reports: explorations by this same code are reused."""
 
 PAIR = {"processes": 2, "messages": 1, "losses": 1}
 LIVE = PAIR | {"unlimited": True}

@@ -19,7 +19,7 @@ from antiphon.spec.protocols.rbp.properties import RbpChecked, RbpProperties
 from antiphon.spec.services import Broadcast, Deliver, Message, Process, TotalOrderBroadcast
 
 check = Reports.private().check
-"""What this code has explored before is read."""
+"""The `check` function with a cache of reports: explorations by this same code are reused."""
 
 
 class ByReception(RbpProperties):

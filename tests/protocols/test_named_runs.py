@@ -38,7 +38,7 @@ the claims that record them.
 """
 
 _MEANT = {"NextMissesMessages": "RbpReformingRuns"}
-"""Where a claim records several witnesses of one name, the specification of the one that is a scenario."""
+"""Specification of the scenario, for a name of which a claim records several witnesses."""
 
 RUNS = {
     check.property: check
@@ -86,8 +86,8 @@ def test_every_scenario_has_its_run() -> None:
 def test_the_kept_run_is_a_shortest_run_to_the_scenario(
     name: str, golden: Callable[[str, str], None], request: pytest.FixtureRequest
 ) -> None:
-    """As many steps as the ledger records, at the end of which the witness is true. `antiphon claims --deep`
-    finds that there is no shorter one; `--rewrite` finds the run anew.
+    """The run has as many steps as the ledger records, and ends with the witness true. `antiphon claims
+    --deep` finds that there is no shorter one; `--rewrite` finds the run anew.
     """
     recorded = RUNS[name]
     if request.config.getoption("--rewrite"):

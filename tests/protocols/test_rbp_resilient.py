@@ -20,7 +20,7 @@ from antiphon.spec.protocols.rbp_resilient.properties import RbpResilientChecked
 from antiphon.spec.services import Process
 
 check = Reports.private().check
-"""What this code has explored before is read."""
+"""The `check` function with a cache of reports: explorations by this same code are reused."""
 
 RUNS = {"losses": 0, "crashes": 0, "unlimited": True, "urgent": True, "assigned": True}
 TWO = {"processes": 2, "messages": 1, "passes": 4, **RUNS, "losses": 1}
@@ -187,14 +187,14 @@ def test_nothing_may_leave_the_queues_before_it_is_stable(property: str, length:
 
 
 def test_as_printed_nobody_ever_holds_the_token() -> None:
-    """What is unreachable in the literal text: everything but sending, receiving and the first failure."""
+    """The literal text reaches only sending, receiving and the first failure."""
     printed = report(FAILED, *REPAIRS)
     assert printed["TokenAccepted"].outcome is Outcome.UNKNOWN
     assert {"accept", "sequence", "pass_null", "settle", "deliver"} <= set(printed.exploration.never_fired)
 
 
 def test_urgent_runs_give_the_verdicts_of_all_runs() -> None:
-    """Where what a process can do alone may wait, there are other states and the same outcomes."""
+    """Runs in which a process's own steps may wait have other states and the same outcomes."""
     few = {**CALM, "passes": 2}
     every, some = report({**few, "urgent": False}), report(few)
     assert every.exploration.complete

@@ -12,7 +12,7 @@ from antiphon.spec.lang import Spec, program
 PROTOCOLS = ("figure-2", "figure-5", "moving-sequencer", "rbp", "rbp-resilient", "dtp", "sequencer", "total")
 
 LARGE = ("rbp", "rbp-resilient", "dtp", "total")
-"""Those whose texts take seconds to read so many times."""
+"""Protocols whose texts take seconds to read so many times."""
 
 
 def builds_on(spec: type[Spec]) -> dict[str, tuple[str, ...]]:

@@ -25,7 +25,7 @@ from antiphon.spec.protocols.sequencer.properties import (
 from antiphon.spec.services import Deliver, Message, Process
 
 check = Reports.private().check
-"""What this code has explored before is read."""
+"""The `check` function with a cache of reports: explorations by this same code are reused."""
 
 THREE = {"processes": 3, "messages": 2}
 CRASH: dict[str, Any] = THREE | {"crashes": 1, "views": 2}
@@ -55,8 +55,8 @@ EXCEPT: dict[str, set[str]] = {
     "unordered unicasts": {"NextNumber", "SenderOrder"},
     "a joiner": {"Agreement", "UniformAgreement", "SurvivorsHeard"},
 }
-"""What cannot hold: that numbers come in order where messages overtake, and that a joiner delivers what was
-delivered before it came.
+"""Properties that cannot hold: the order of numbers where messages overtake, and a joiner's delivery of
+messages delivered before it came.
 """
 
 
@@ -154,12 +154,12 @@ READINGS: list[tuple[str, dict[str, Any], set[str]]] = [
 def test_what_the_readings_come_to_in_the_repaired_protocol(
     constants: dict[str, Any], violated: set[str]
 ) -> None:
-    """Where what a new coordinator sends to itself takes its time, its next message overtakes it (SEQ-15)."""
+    """A new coordinator's slow message to itself is overtaken by its next one (SEQ-15)."""
     assert failed(check(program(SequencerChecked, repairs="all", **CRASH, **constants))) == violated
 
 
 class Noting(SequencerBounded):
-    """As printed, with a note of every broadcast that Deliver discards."""
+    """Figure as printed, with a note of every broadcast that Deliver discards."""
 
     def deliver(self, p: Process, s: Process, k: Number, m: Message) -> None:
         expect(not self.is_discarded(p, s, k) or self.is_received(p, s, k), "NothingForeign")
@@ -202,7 +202,7 @@ class Decreasing(SequencerChecked):
 
 
 class Accepting(SequencerChecked):
-    """Delivers whatever comes."""
+    """Planted fault: every message is delivered."""
 
     def is_received(self, p: Process, s: Process, k: Number) -> bool:
         return False

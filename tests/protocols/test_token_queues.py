@@ -21,7 +21,7 @@ from antiphon.spec.refinement import Refinement
 from antiphon.spec.services import Process
 
 check = Reports.private().check
-"""What this code has explored before is read."""
+"""The `check` function with a cache of reports: explorations by this same code are reused."""
 
 THREE = {"processes": 3, "messages": 3}
 
@@ -71,7 +71,7 @@ class RemovesEarly(ChangMaxemchukInQueuesChecked):
     """N - 2 subsequent acknowledgements are taken for enough."""
 
     def is_stable(self, p: Process, k: Number) -> bool:
-        """One too few."""
+        """Planted fault: one acknowledgement too few makes a number stable."""
         return k + self.processes - 2 <= self.acknowledged[p]
 
 
@@ -80,17 +80,17 @@ class TakesAnyAck(ChangMaxemchukInQueues):
 
     @action(fairness="weak")
     def receive_ack(self, p: Process, s: Process) -> None:  # type: ignore[override]
-        """Count."""
+        """Receive an acknowledgement, and count it twice."""
         require(self.has_packet(s, p) and self.channel[s][p][0].number > 0)
         self.take(s, p)
         self.acknowledged[p] = min(self.acknowledged[p] + 2, self.messages)
 
 
 class RemovesAtMost(PinwheelInQueuesChecked):
-    """What one process is known to have delivered is taken for stable."""
+    """Planted fault: a delivery by one process counts as stable."""
 
     def is_stable(self, p: Process, k: Number) -> bool:
-        """Any for all."""
+        """One process that has heard K is enough."""
         return any(self.heard[p][q] >= k for q in self.each(Process))
 
 

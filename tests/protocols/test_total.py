@@ -19,7 +19,7 @@ from antiphon.spec.protocols.total.properties import TotalChecked, TotalRepeated
 from antiphon.spec.services import Message, Process, TotalOrderBroadcast
 
 check = Reports.private().check
-"""What this code has explored before is read."""
+"""The `check` function with a cache of reports: explorations by this same code are reused."""
 
 THREE: dict[str, Any] = {"processes": 3, "messages": 2, "losses": 1, "patient": True, "assigned": True}
 PAIR: dict[str, Any] = {"processes": 2, "messages": 2, "crashes": 0, "reforms": True, "assigned": True}
@@ -49,8 +49,8 @@ JOINED = {"UniformPrefixOrder", "PrefixOrder", "UniformAgreement", "Agreement"}
 CUT_OFF = {"Validity", "UniformAgreement", "Agreement", "ViewAgreement"}
 
 EXCEPT: dict[str, set[str]] = {"a crash": ALONE, "a joiner": JOINED, "a wrong suspicion": CUT_OFF}
-"""What cannot hold: a sequencer may pass messages up and crash before it has sent them; a joiner does not
-pass up what came before it; a member that is cut off has left its view's others behind.
+"""Properties that cannot hold: a sequencer may pass messages up and crash before it has sent them; a joiner
+does not pass up earlier messages; a member that is cut off has left its view's others behind.
 """
 
 UNREACHED: dict[str, set[str]] = {
@@ -139,7 +139,9 @@ P0, P1, M0 = Process(0), Process(1), Message(0)
 
 @pytest.mark.parametrize("repairs", [(), "all"], ids=["literal", "repaired"])
 def test_a_run_that_begins_later_begins_where_a_view_change_ends(repairs: Any) -> None:
-    """What TOT-10 to TOT-13 begin with: p1 has passed up id 1 and changed its view, p0 has announced id 1."""
+    """The runs of TOT-10 to TOT-13 begin here: p1 has passed up id 1 and changed its view, p0 has announced
+    id 1.
+    """
     whole = program(TotalChecked, repairs=repairs, **PAIR, losses=0)
     steps = [
         Step("broadcast", (P1, M0)),
@@ -188,7 +190,7 @@ class SkippingSequencer(TotalChecked):
 
 
 class Hasty(TotalChecked):
-    """What arrives is passed up at once."""
+    """Planted fault: arriving messages are passed up at once."""
 
     def take_in(self, p: Process, k: Number, m: Message) -> None:
         if not self.delivered[p][m]:
@@ -196,7 +198,7 @@ class Hasty(TotalChecked):
 
 
 class TwoOfThree(TotalChecked):
-    """Whoever is second in the list finds itself first."""
+    """Planted fault: the second process in the list takes itself for the first."""
 
     def sequencer(self, p: Process) -> Process | None:
         return p if p.index < 2 else super().sequencer(p)

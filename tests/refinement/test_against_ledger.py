@@ -1,5 +1,5 @@
-"""What the ledger says breaks order or integrity breaks the refinement, no later than the claim; what breaks
-liveness alone does not.
+"""Defects of order or integrity in the ledger break the refinement, no later than the claim; defects of
+liveness alone do not.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LIVENESS = {"Validity", "Agreement", "UniformAgreement"}
 
 @cache
 def constants_of(spec: type[Spec]) -> Mapping[str, int | bool | str]:
-    """What can be set, and how it is set by default."""
+    """Constants of a specification, with their defaults."""
     return {constant.name: constant.default for constant in program(spec).declaration.constants}
 
 
@@ -59,8 +59,8 @@ class Run(NamedTuple):
 
     @property
     def promised(self) -> set[str]:
-        """What the machine without numbers promises, that of view synchrony, one of numbers that forgets
-        crashes, and one that does not.
+        """Properties of the machine without numbers, of that of view synchrony, of one with numbers that
+        forgets crashes, and of one that does not.
         """
         if self.refinement.abstract is BroadcastMachine:
             return INTEGRITY
@@ -78,7 +78,7 @@ class Run(NamedTuple):
         )
 
     def refined(self, max_states: int | None = None) -> Verdict:
-        """What the refinement is with the repairs and the constants of the check."""
+        """Verdict of the refinement with the repairs and the constants of the check."""
         check = self.check
         concrete = self.refinement.concrete
         bound = program(concrete, repairs=check.repairs, without=check.without, **check.constants)
@@ -89,7 +89,7 @@ class Run(NamedTuple):
 
 @cache
 def actions_of(spec: type[Spec]) -> frozenset[str]:
-    """What can happen."""
+    """Names of the actions, those of the environment included."""
     return frozenset(
         method.name for kind in ("action", "environment") for method in program(spec).declaration.marked(kind)
     )
@@ -163,8 +163,8 @@ def test_what_breaks_order_breaks_the_refinement(broken: Run) -> None:
 
 @pytest.mark.sampled(3)
 def test_what_breaks_liveness_alone_does_not(stalled: Run) -> None:
-    """As far as the bound of states: where it is hit, or nothing is delivered, nothing was refined, and
-    nothing was broken.
+    """The bound of states limits this: if it is hit, or nothing is delivered, nothing was refined and nothing
+    was broken.
     """
     assert stalled.refined(max_states=20_000).outcome is not Outcome.VIOLATED
 

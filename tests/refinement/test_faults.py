@@ -22,7 +22,7 @@ from antiphon.spec.refinement import Refinement
 from antiphon.spec.services import Deliver, Message, Process, TotalOrderBroadcast
 
 reports = Reports.private()
-"""What this code has explored before is read."""
+"""Cache of reports: explorations by this same code are reused."""
 
 ORDER = ("UniformIntegrity", "UniformTotalOrder", "UniformPrefixOrder")
 SMALL = {"processes": 2, "messages": 2}

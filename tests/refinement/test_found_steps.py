@@ -1,5 +1,4 @@
-"""Where nobody says which steps of the machine a transition is, they are found, or the guard is named that
-keeps them back.
+"""Mappings that do not name the machine's steps: the search finds them, or names the guard that blocks them.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ Count = Annotated[int, Between(0, 4)]
 
 
 class Process(Index, size="processes", ordered=True):
-    """Who takes."""
+    """A process that takes from the pile."""
 
 
 @record
@@ -42,20 +41,20 @@ class Took:
 
 
 class Members(Spec):
-    """How many there are."""
+    """Number of processes."""
 
     processes: Const[int] = 2
 
 
 class Pile(Members):
-    """Everybody takes from a pile, one at a time."""
+    """Processes take from a pile, one at a time."""
 
     left: Count = 4
     pairs: Map[Process, Map[Process, bool]] = everywhere(everywhere(False))
 
     @action
     def take(self, p: Process) -> None:
-        """One."""
+        """Take one."""
         require(self.left > 0)
         self.left -= 1
         emit(Took(p, self.left))
@@ -75,7 +74,7 @@ class Grabbing(Members):
 
     @action
     def grab(self, p: Process) -> None:
-        """Two."""
+        """Take two at once."""
         require(self.left > 1)
         emit(Took(p, self.left - 1))
         emit(Took(p, self.left - 2))
@@ -83,7 +82,7 @@ class Grabbing(Members):
 
     @action
     def greet(self, p: Process) -> None:
-        """P meets itself."""
+        """Let P meet itself."""
         require(p not in self.met)
         self.met |= {p}
 
@@ -92,7 +91,7 @@ class GrabbingIsPile(Grabbing, refines=Pile):
     """A helper for a map of maps takes both keys; `left` needs none."""
 
     def pairs(self, p: Process, q: Process) -> bool:
-        """Nobody meets another."""
+        """A pair only of a process with itself."""
         return p == q and p in self.met
 
 
@@ -107,7 +106,7 @@ class ByRow(Grabbing, refines=Pile):
     """A helper for a map of maps may take one key, and give the rest as a map."""
 
     def pairs(self, p: Process) -> Map[Process, bool]:
-        """Nobody meets another."""
+        """Pairs only of a process with itself."""
         return Map({q: p == q and p in self.met for q in self.each(Process)})
 
 
@@ -115,7 +114,7 @@ class AsAWhole(Grabbing, refines=Pile):
     """Or none, and give the map."""
 
     def pairs(self) -> Map[Process, Map[Process, bool]]:
-        """Nobody meets another."""
+        """Pairs only of a process with itself."""
         return Map({
             p: Map({q: p == q and p in self.met for q in self.each(Process)}) for p in self.each(Process)
         })  # fmt: skip
@@ -136,7 +135,7 @@ class Gone(GrabbingIsPile):
 
     @action
     def forget(self, p: Process) -> None:
-        """Nothing in the machine does."""
+        """Forget a meeting: the machine has no such step."""
         require(p in self.met)
         self.met -= {p}
 
@@ -172,7 +171,7 @@ class Hasty(VotingIsConsensus):
     """Votes where that is not safe."""
 
     def shows_safe_at(self, quorum: Set[Acceptor], b: Ballot, v: Value) -> bool:
-        """Always."""
+        """Planted fault: every value is safe at every ballot."""
         return True
 
 

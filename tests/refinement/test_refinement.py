@@ -45,7 +45,7 @@ from antiphon.spec.services.ordering import Assigned, OrderingChecked, OrderingM
 from antiphon.spec.services.unordered import BroadcastChecked
 
 reports = Reports.private()
-"""What this code has explored before is read."""
+"""Cache of reports: explorations by this same code are reused."""
 
 REFINEMENTS = {name: refinement_named(name) for name in refined()}
 UNIFORM = ("UniformIntegrity", "UniformTotalOrder", "UniformPrefixOrder")
@@ -291,9 +291,7 @@ TELLING = (
     "only_members",
     "numbers_first",
 )
-"""Of the larger protocols: the repairs that break the refinement when they are left out, and some that do
-not.
-"""
+"""Repairs of the larger protocols that break the refinement when left out, and some that do not."""
 
 
 LATE = ("horus-total", "horus-flush-total", "irbp", "vsc")
@@ -322,14 +320,14 @@ def called(without: tuple[str, ...]) -> str:
 
 
 def constants_of(name: str, without: tuple[str, ...]) -> Mapping[str, int | bool | str]:
-    """Those of the protocol; or what it takes to see this variant fail."""
+    """Constants of the protocol, or those that make this variant fail."""
     if "await_room" in without:
         return {**FULL_STACK, "buffer": 1}
     return COLLECTED if without == ("keep_collected",) else JUDGED[name].constants
 
 
 def test_every_refinement_of_a_protocol_with_repairs_is_among_them() -> None:
-    """Of one without repairs there is nothing to leave out."""
+    """A protocol without repairs has none to leave out."""
     repaired = {name for name, refinement in REFINEMENTS.items() if repairs_of(refinement)}
     assert repaired < set(JUDGED) <= set(REFINEMENTS)
 
@@ -427,7 +425,7 @@ def test_the_machine_without_numbers_promises_integrity_and_no_order() -> None:
 
 @pytest.mark.parametrize("spec", [Figure2Ordered, Figure5Ordered])
 def test_figures_2_and_5_are_no_ordering_machines(spec: type[Spec]) -> None:
-    """They give no total order, so that no mapping to the machine that gives it can exist."""
+    """The figures give no total order, so no mapping to the machine that gives it can exist."""
     verdict = reports.check(
         program(spec, repairs="all", processes=2, messages=2, losses=0), properties=["TotalOrder"]
     )["TotalOrder"]

@@ -35,7 +35,7 @@ class Process(Index, size="processes", ordered=True):
 
 @record
 class Letter:
-    """What is sent to all others."""
+    """A letter to all others."""
 
     to: Process
     number: Annotated[int, Between(1, 2)]
@@ -43,7 +43,7 @@ class Letter:
 
 @record
 class Receipt:
-    """What the first member gets back."""
+    """A receipt for the first member."""
 
     to: Process
     sender: Process
@@ -93,7 +93,7 @@ class Courier(Spec):
 
     @on(Deliver)
     def judge(self, event: Deliver) -> None:
-        """Nothing is delivered twice."""
+        """Expect that no letter is delivered twice."""
         expect(
             Letter(event.process, event.number) not in self.seen[event.process],
             "Once",
@@ -116,7 +116,7 @@ class Vote:
 
 @record
 class Order:
-    """What was decided, for one process."""
+    """Decision for one process."""
 
     to: Process
 
@@ -132,13 +132,13 @@ class Ballot(Spec):
 
     @initial
     def choose(self, p: Process) -> None:
-        """Anybody may ask."""
+        """Choose the process that asks."""
         self.asking = p
         self.done[p] = True
 
     @action
     def vote(self, p: Process) -> None:
-        """An answer."""
+        """Answer the process that asks."""
         require(not self.done[p])
         self.done[p] = True
         self.votes |= {Vote(self.asking, p)}
@@ -152,7 +152,7 @@ class Ballot(Spec):
 
     @action
     def obey(self) -> None:
-        """Whoever asked takes its own order; whoever else has one never gets it."""
+        """Take the order of the asking process; drop the others."""
         self.orders = Set()
 
     @action
@@ -167,7 +167,7 @@ class Ballot(Spec):
 
 
 class Counter(Spec):
-    """Nothing here has members or packets."""
+    """A specification without members or packets."""
 
     value: Annotated[int, Between(0, 3)] = 0
 
@@ -211,7 +211,7 @@ def reached() -> Trace:
 
 @pytest.fixture
 def plain() -> Trace:
-    """Steps of nobody."""
+    """Trace whose steps belong to no process."""
     bound = program(Counter)
     return replay(bound, bound.reference.initial()[0], [Step("increase"), Step("increase")])
 

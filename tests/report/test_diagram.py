@@ -139,19 +139,19 @@ class Stopping(Spec):
 
     @action
     def increase(self, p: Member) -> None:
-        """One more."""
+        """Count up by one."""
         require(not self.down[p] and self.count[p] < 3)
         self.count[p] += 1
 
     @environment
     def crash(self, p: Member) -> None:
-        """It stops."""
+        """Stop the process."""
         require(not self.down[p])
         self.down[p] = True
 
     @environment
     def come_back(self, p: Member) -> None:
-        """It starts again."""
+        """Start the process again."""
         require(self.down[p])
         self.down[p] = False
 

@@ -1,4 +1,4 @@
-"""What people see, kept as golden files; every picture is well-formed and fits its page."""
+"""Golden files of the drawings; every picture is well-formed and fits its page."""
 
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable

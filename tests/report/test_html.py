@@ -1,4 +1,4 @@
-"""What a notebook shows holds what the verdicts say, and no markup of theirs."""
+"""Notebook output holds the verdicts' texts, and no markup of theirs."""
 
 from __future__ import annotations
 

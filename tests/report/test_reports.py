@@ -65,7 +65,7 @@ BROKEN = Case("Order", "invariant", VIOLATED, "a\x00 <b>", Location("spec.py", 1
 def test_what_no_case_says_a_case_of_its_own_says(
     cases: tuple[Case, ...], outcome: Outcome, told: list[Outcome]
 ) -> None:
-    """So an answer without a property, or whose run was not the one that was asked for, is no pass."""
+    """An answer without a property, or with another run than the one asked for, is no pass."""
     suite = Suite("s", outcome, cases, why="no fault happened")
     assert [case.outcome for case in suite.cases] == told
     errors = [UNKNOWN] * int(read_junit(junit(Answer("check", (suite,)))).attrib["errors"])
@@ -260,7 +260,7 @@ def test_a_loop_that_has_room_stays_and_keeps_its_numbers() -> None:
 
 
 def happened(text: str) -> list[tuple[str, str, dict[str, int]]]:
-    """What ShiViz reads: its own expression, applied to the text after it."""
+    """Events as ShiViz parses them: by the log's own expression, applied to the text after it."""
     parser, _, log = text.partition("\n")
     assert parser == PARSER
     found = re.finditer(re.sub(r"\(\?<", "(?P<", parser), log)

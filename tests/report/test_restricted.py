@@ -15,7 +15,7 @@ class Door(Spec):
 
     @action
     def light(self) -> None:
-        """In the evening."""
+        """Light the lamp in the evening."""
         require(not self.is_lit)
         self.is_lit = True
 
@@ -37,7 +37,7 @@ class Quiet(Door):
 
     @constraint("open")
     def is_wanted(self) -> bool:
-        """Never."""
+        """Helper that is always false."""
         return False
 
 

@@ -1,6 +1,4 @@
-"""Which part of a predicate makes it false: conjuncts, values of generators, helpers, and the values that are
-compared.
-"""
+"""Reasons for a false predicate: conjuncts, values of generators, helpers, and the compared values."""
 
 from __future__ import annotations
 
@@ -54,12 +52,12 @@ class Parts(Spec):
 
     @invariant
     def conjunct(self) -> bool:
-        """The second one."""
+        """Predicate whose second conjunct is false."""
         return self.level[Cell(0)] == 0 and self.level[Cell(1)] > 0 and self.open[Cell(0)]
 
     @invariant
     def disjuncts(self) -> bool:
-        """Both."""
+        """Predicate whose disjuncts are both false."""
         return self.open[Cell(0)] or self.open[Cell(1)]
 
     @invariant
@@ -81,7 +79,7 @@ class Parts(Spec):
 
     @witness
     def at_last(self) -> bool:
-        """Somewhere."""
+        """Predicate over all cells."""
         return any(self.open[c] for c in self.each(Cell))
 
 

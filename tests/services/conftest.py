@@ -17,8 +17,8 @@ from antiphon.spec.services.order import Numbered
 from antiphon.spec.services.survey import Indicate
 
 Judge = Callable[..., dict[str, object]]
-"""Of a service and a history, with the sizes that are not 3 processes, 2 messages, 3 views and no joiners:
-the first clash of each property that is broken, and False for each obligation that is open.
+"""Function from a service, a history and the sizes other than 3 processes, 2 messages, 3 views and no
+joiners, to the first clash of each broken property, and False for each open obligation.
 """
 
 

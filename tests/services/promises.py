@@ -1,4 +1,4 @@
-"""What services promise, found by looking at every class of `spec.services`."""
+"""Promises of services, found by looking at every class of `spec.services`."""
 
 from __future__ import annotations
 

@@ -40,11 +40,11 @@ from antiphon.spec.services.consensus import (
 )
 
 check = Reports.private().check
-"""What this code has explored before is read."""
+"""The `check` function with a cache of reports: explorations by this same code are reused."""
 
 
 def judged(history: str) -> set[str]:
-    """What the history breaks, among three processes and three values."""
+    """Properties that the history breaks, among three processes and three values."""
     judge = program(Consensus, processes=3, values=3).reference.session()
     broken: set[str] = set()
     for word in history.split():
@@ -99,12 +99,12 @@ class Rounds(instance(Decision[Value], "agree", each=Round), Crashes):  # type: 
     began: Map[Process, Annotated[int, Between(0, "rounds")]] = everywhere(0)
 
     def agree_is_gone(self, agree: Round, p: Process) -> bool:
-        """As everywhere."""
+        """Processes that are down are gone in every instance."""
         return self.down[p]
 
     @action
     def begin(self, p: Process, r: Round, v: Value) -> None:
-        """P proposes v."""
+        """Let P propose V."""
         require(self.began[p] == r.index)
         require(all(self.agree_told[s][p] for s in self.each(Round) if s < r))
         self.began[p] += 1
@@ -112,7 +112,7 @@ class Rounds(instance(Decision[Value], "agree", each=Round), Crashes):  # type: 
 
     @action
     def agree_decide(self, agree: Round, p: Process, q: Process) -> None:
-        """P has proposed."""
+        """Decide only after P has proposed."""
         require(self.began[p] > agree.index)
         super().agree_decide(agree, p, q)
 
@@ -139,7 +139,7 @@ def test_a_protocol_has_one_consensus_a_round() -> None:
 
 
 class Word(Index, size="words", ordered=True):
-    """What is R-broadcast."""
+    """A word that is R-broadcast."""
 
 
 class Calls(Casting[Word], Crashes):
@@ -149,7 +149,7 @@ class Calls(Casting[Word], Crashes):
 
     @action
     def say(self, p: Process, w: Word) -> None:
-        """Once."""
+        """Broadcast the word once."""
         require(not any(self.has_cast(q, w) for q in self.each(Process)))
         self.r_broadcast(p, w)
 

@@ -19,7 +19,7 @@ from antiphon.spec.services import Crash, Process
 from antiphon.spec.services.detectors import FailureDetector, Suspect, Trust
 
 check = Reports.private().check
-"""What this code has explored before is read."""
+"""The `check` function with a cache of reports: explorations by this same code are reused."""
 
 IN_THE_END = (
     "StrongCompleteness",
@@ -70,7 +70,7 @@ class Lamp(Silence):
 
     @action
     def go_out(self) -> None:
-        """Nothing happens any more."""
+        """Put the light out, and end the run."""
         require(self.lit)
         self.lit = False
 
@@ -84,7 +84,7 @@ class Lamp(Silence):
 
     @invariant
     def NoFalseAlarm(self) -> bool:
-        """Nobody is alarmed while it is lit."""
+        """Processes are alarmed only in the dark."""
         return not self.lit or not any(self.alarmed[p] for p in self.each(Process))
 
     @witness

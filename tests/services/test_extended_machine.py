@@ -10,7 +10,7 @@ from antiphon.spec.services.extended_machine import ExtendedChecked
 from antiphon.spec.services.view_machine import ViewSynchronousMachine
 
 check = Reports.private().check
-"""What this code has explored before is read."""
+"""The `check` function with a cache of reports: explorations by this same code are reused."""
 
 
 def broken(spec: type[Spec], **constants: int | bool) -> set[str]:

@@ -30,7 +30,7 @@ from antiphon.spec.services.destinations import Destinations
 from antiphon.spec.services.events import Process
 
 check = Reports.private().check
-"""What this code has explored before is read."""
+"""The `check` function with a cache of reports: explorations by this same code are reused."""
 
 Sizes = Mapping[str, int]
 Row = tuple[type[Spec], str | None, Sizes, set[str]]
@@ -60,7 +60,7 @@ class Monitored(
 
     @initial
     def found(self) -> None:
-        """Both begin alike."""
+        """Begin the service and its machine alike."""
         super().found()
         self.machine_found()
 
@@ -217,7 +217,7 @@ SOUND: tuple[Row, ...] = tuple(
 
 
 def broken(spec: type[Spec], fault: str | None, sizes: Sizes) -> set[str]:
-    """What is violated; a witness that is not reached is no promise."""
+    """Violated properties; an unreached witness is no promise."""
     chosen: dict[str, int] = {fault: True} if fault else {}
     report = check(program(spec, **sizes, **chosen))
     return {verdict.property for verdict in report.verdicts if verdict.outcome is Outcome.VIOLATED}

@@ -1,4 +1,4 @@
-"""What the survey lists beside view synchrony: each property is broken by its history alone."""
+"""Properties that the survey lists beside view synchrony: each is broken by its history alone."""
 
 from __future__ import annotations
 

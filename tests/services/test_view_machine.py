@@ -12,7 +12,7 @@ from antiphon.spec.lang import program
 from antiphon.spec.services.view_machine import ViewSynchronyChecked
 
 check = Reports.private().check
-"""What this code has explored before is read."""
+"""The `check` function with a cache of reports: explorations by this same code are reused."""
 
 
 def broken(**constants: int | bool) -> set[str]:

@@ -90,7 +90,7 @@ def test_the_clash_is_what_the_other_did(judge: Judge) -> None:
 # The definitions, quantifiers and all -----------------------------------------------------------------------
 
 Run = Sequence[Sequence[str]]
-"""Of each process the words of its events, in its own order."""
+"""Words of the events of each process, in its own order."""
 
 
 def views_of(words: Sequence[str]) -> list[tuple[int, str]]:
@@ -113,7 +113,7 @@ def firsts(words: Sequence[str], kind: str) -> dict[str, int]:
 
 
 def installs(words: Sequence[str]) -> dict[int, tuple[int, str]]:
-    """Of each view that was entered: the view before, and the members."""
+    """View before and members, for each view that was entered."""
     found: dict[int, tuple[int, str]] = {}
     for before, word in views_of(words):
         if word[0] == "i":

@@ -45,7 +45,7 @@ class Climber(Spec):
 
     @action
     def fly(self) -> None:
-        """Never."""
+        """Require the impossible."""
         require(self.height > 10)
 
     @invariant
@@ -55,7 +55,7 @@ class Climber(Spec):
 
     @invariant
     def InRange(self) -> bool:
-        """Never beyond ten."""
+        """Height of at most ten."""
         return self.height <= 10
 
     @obligation
@@ -174,7 +174,7 @@ class AtOnce(threading.Thread):
         self.run()
 
     def join(self, timeout: float | None = None) -> None:
-        """Nothing is left to wait for."""
+        """Return at once."""
 
 
 @pytest.mark.parametrize("blocks", [4, 8, 16])
@@ -195,26 +195,26 @@ def test_the_order_in_which_threads_take_walks_changes_nothing(
 
 
 class Planted(Spec):
-    """Nothing goes wrong unless one of two faults never happens: a walk with both on finds it hardly ever."""
+    """Fault that shows only if one of two others never happens: a walk with both on hardly ever finds it."""
 
     noise: Annotated[int, Between(0, 20)] = 0
     signal: Annotated[int, Between(0, 20)] = 0
 
     @environment
     def disturb(self) -> None:
-        """Spoils everything."""
+        """Spoil everything."""
         require(self.noise < 20)
         self.noise += 1
 
     @environment
     def prepare(self) -> None:
-        """Needed twenty times."""
+        """Prepare: needed twenty times."""
         require(self.signal < 20 and self.noise == 0)
         self.signal += 1
 
     @action
     def rest(self) -> None:
-        """Nothing."""
+        """Rest, which is never possible."""
         require(self.noise > 0 and self.signal < 0)
 
     @invariant
@@ -257,7 +257,7 @@ class WrongIfTaken(Spec):
 
     @action
     def stay(self, k: Annotated[int, Between(1, 99)]) -> None:
-        """Nothing happens."""
+        """Stay, without a change."""
         require(k > self.count)
 
     @action
@@ -267,23 +267,23 @@ class WrongIfTaken(Spec):
 
     @invariant
     def Nothing(self) -> bool:
-        """Nothing is counted."""
+        """Count of zero."""
         return self.count == 0
 
 
 @pytest.mark.parametrize("engine", ["reference", "generated", "native"])
 def test_a_walk_to_errors_ends_where_one_is_possible(engine: str) -> None:
-    """Whether or not it would take the step."""
+    """The walk ends even if it would take another step."""
     report = simulate(program(WrongIfTaken), seed=1, walks=2, steps=2, to_errors=True, engine=engine)
     assert (report["Nothing"].outcome, report.exploration.transitions) == (Outcome.UNKNOWN, 0)
 
 
 class WrongAtTheTop(Climber):
-    """Who is at the top may go further, out of the domain."""
+    """A climber that may go further at the top, out of the domain."""
 
     @action
     def beyond(self) -> None:
-        """Over the top."""
+        """Climb over the top."""
         require(self.height == 10)
         self.height += 1
 
@@ -345,7 +345,7 @@ def test_nothing_to_walk_is_refused(walks: int, steps: int) -> None:
 
 
 def test_where_only_a_spent_budget_keeps_a_step_from_happening_nothing_is_judged() -> None:
-    """What a walk misses for lack of timer rounds alone is unknown, as `check` has it."""
+    """Properties that a walk misses for lack of timer rounds alone are unknown, as in `check`."""
     bounded = program(RbpChecked, repairs="all", processes=2, messages=1, losses=1)
     report = simulate(bounded, seed=5, walks=30, steps=40)
     assert report["Validity"].outcome is Outcome.UNKNOWN

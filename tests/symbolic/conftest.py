@@ -66,7 +66,7 @@ class TwoPhaseExplained(TwoPhase):
 
     @invariant
     def explained(self) -> bool:
-        """What makes `consistent` inductive: every message and every status has its cause."""
+        """Lemma that makes `consistent` inductive: every message and every status has its cause."""
         return (
             (Commit() in self.messages) == (self.phase is Phase.COMMITTED)
             and (Abort() in self.messages) == (self.phase is Phase.ABORTED)
@@ -86,14 +86,14 @@ class TwoPhaseExplained(TwoPhase):
 
     @obligation
     def decided(self) -> bool:
-        """Everybody commits or everybody aborts, in the end."""
+        """All commit or all abort, in the end."""
         return all(
             self.status[r] is Status.COMMITTED or self.status[r] is Status.ABORTED for r in self.each(RM)
         )
 
     @witness
     def split(self) -> bool:
-        """Never reached."""
+        """Commit and abort together: never reached."""
         return Commit() in self.messages and Abort() in self.messages
 
 
@@ -328,7 +328,7 @@ class WrongAtOnce(Spec):
 
 
 class Nowhere(Spec):
-    """No initial state."""
+    """A specification with no initial state."""
 
     flag: bool = False
 
@@ -511,7 +511,7 @@ class Comparison:
         self.unrolling.grow()
 
     def differences(self, count: int, seed: int = 1) -> list[str]:
-        """What Z3 and the reference say differently about `count` states."""
+        """Differences between Z3 and the reference in `count` states."""
         return [said for state in _random_states(self.program, count, seed) for said in self._state(state)]
 
     def _fixed(self, state: State, time: int) -> list[int]:

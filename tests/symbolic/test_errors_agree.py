@@ -48,12 +48,12 @@ class Lift(Spec):
 
     @invariant
     def In(self) -> bool:
-        """Nothing breaks it."""
+        """True in every state within the bounds."""
         return not self.is_out()
 
     @step_invariant
     def Falls(self, before: Lift) -> bool:
-        """Broken at once."""
+        """Step invariant that the first step breaks."""
         return self.floor <= before.floor
 
     @obligation
@@ -63,7 +63,7 @@ class Lift(Spec):
 
     @witness
     def Top(self) -> bool:
-        """Reached."""
+        """Height three, which is reached."""
         return self.at == 3
 
 
@@ -87,7 +87,7 @@ class Late(Spec):
 
     @invariant
     def Low(self) -> bool:
-        """Broken after five."""
+        """Height below five: broken after five steps."""
         return self.at < 5
 
     @invariant
@@ -102,7 +102,7 @@ class Late(Spec):
 
     @witness
     def Top(self) -> bool:
-        """Reached after six."""
+        """Height six: reached after six steps."""
         return self.at == 6
 
 

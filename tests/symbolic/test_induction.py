@@ -56,7 +56,7 @@ def test_two_good_states_prove_what_one_does_not(gap: Any) -> None:
 
 
 def test_a_run_that_meets_a_state_twice_is_no_counterexample_to_induction(swinging_gap: Any) -> None:
-    """Otherwise 3 5 3 5 .. 3 4 would be one for every k."""
+    """The run 3 5 3 5 .. 3 4 would otherwise be a counterexample for every k."""
     assert prove(swinging_gap, depth=2)["never_four"].outcome is Outcome.UNKNOWN
     assert prove(swinging_gap, depth=3)["never_four"].evidence.bound.endswith("by 3-induction")
 

@@ -31,7 +31,7 @@ def pigeons(solver: Solver, holes: int) -> None:
 
 
 def wait() -> None:
-    """As a main thread waits for what its threads do: half a minute, unless Ctrl-C wakes it."""
+    """Wait as a main thread waits for its threads: half a minute, unless Ctrl-C wakes it."""
     ctrl_c()
     gate = threading.Lock()
     gate.acquire()

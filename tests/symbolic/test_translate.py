@@ -1,6 +1,4 @@
-"""What Z3 reads is what the ground form says, operator by operator; a mistranslation of any operator is
-noticed.
-"""
+"""Translation to Z3 agrees with the ground form, operator by operator; any mistranslation is noticed."""
 
 from __future__ import annotations
 
@@ -75,7 +73,7 @@ class Reader:
 
 
 def differences(rounds: int, depth: int = 3) -> int:
-    """How many of so many random expressions Z3 reads otherwise than the ground form means them."""
+    """Number of random expressions that Z3 reads otherwise than the ground form means them."""
     reader, source, wrong = Reader(), random.Random(7), 0
     maker = Maker(source, LAYOUT.slots, zero_divisors=False)
     for number in range(rounds):

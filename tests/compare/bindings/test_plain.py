@@ -40,7 +40,7 @@ from antiphon.testing import Refused, binding
 
 
 class Client(Index, size="clients"):
-    """Who wants the lock."""
+    """A client that wants the lock."""
 
 
 @record
@@ -69,14 +69,14 @@ class Lock(Spec):
 
     @action
     def ask(self, c: Client) -> None:
-        """Once."""
+        """Ask for the lock, once."""
         require(not self.asked[c])
         self.asked[c] = True
         self.air |= {Ask(c)}
 
     @action
     def hear(self, packet: Annotated[Ask, In("air")]) -> None:
-        """Behind the others."""
+        """Queue the request behind the others."""
         self.air -= {packet}
         self.queue += (packet.client,)
 
@@ -92,14 +92,14 @@ class Lock(Spec):
 
     @action
     def free(self) -> None:
-        """Whoever has it gives it back."""
+        """Give the lock back."""
         require(self.holder is not None)
         self.holder = None
 
 
 @binding(Lock, clients=2)
 class Right:
-    """What a correct implementation looks like, in plain Python; it keeps no snapshots."""
+    """Correct implementation in plain Python; it keeps no snapshots."""
 
     def __init__(self, clients: int) -> None:
         self.air, self.queue, self.asked = list[Ask](), list[int](), [False] * clients
@@ -216,13 +216,13 @@ def late(self: Any) -> None:
 
 
 def raises(self: Any) -> None:
-    """As databases do."""
+    """Raise an error, as databases do."""
     self.holder = None
     raise RuntimeError("the database is locked")
 
 
 def ends(self: Any) -> None:
-    """As scripts do."""
+    """Exit, as scripts do."""
     sys.exit(0)
 
 
@@ -236,17 +236,17 @@ def runs_on(self: Any) -> None:
 
 
 def waits(self: Any, *_: object) -> None:
-    """As `runs_on`, without a handler."""
+    """Sleep for a minute; unlike `runs_on` it sets no handler."""
     time.sleep(60)
 
 
 def refuses(self: Any) -> None:
-    """Nobody gives back."""
+    """Raise where the lock is given back."""
     raise Refused("nobody has it")
 
 
 def strange(self: Any) -> dict[str, object]:
-    """Nobody knows what it means."""
+    """Return a state with a holder that no client has as its name."""
     return {**vars(self), "holder": "nobody" if self.holder == 1 else self.holder}
 
 
@@ -256,7 +256,7 @@ def silent(self: Any) -> None:
 
 
 def wrong_event(self: Any) -> object:
-    """Another one."""
+    """Grant the lock, and report another event."""
     Right.grant(self)
     return [Ask(self.holder)]
 
@@ -274,7 +274,7 @@ WRONG: dict[str, tuple[dict[str, Callable[..., Any]], tuple[str, ...], str, str]
     "silent": ({"grant": silent}, FREE[:3], "events", "()"),
     "wrong event": ({"grant": wrong_event}, FREE[:3], "events", "Ask"),
 }
-"""What a class does wrong, the actions of the shortest run to it, what differs, and what it says."""
+"""Fault of a class, the actions of the shortest run to it, the difference, and the message."""
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the alarm rings again then
@@ -474,7 +474,7 @@ def test_nobody_waits_twice_for_what_does_not_return() -> None:
 
 @pytest.mark.parametrize("last", [0, 1])
 def test_two_states_with_one_snapshot_are_two(last: int) -> None:
-    """How many were served follows from the snapshot, and is wrong after one of two ways to it."""
+    """The number of clients served follows from the snapshot, and is wrong after one of two ways to it."""
 
     def snapshot(self: Any) -> object:
         return Kept.snapshot(self)[:4]  # type: ignore[index]
@@ -495,7 +495,7 @@ def test_two_states_with_one_snapshot_are_two(last: int) -> None:
 
 
 async def awaits(self: Any) -> None:
-    """No step."""
+    """Await: no step of a binding may."""
 
 
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {
@@ -552,13 +552,13 @@ def test_a_state_that_is_none_is_wrong_usage(state: Callable[[Any], object], tol
 
 def test_an_action_may_not_be_called_as_a_method_that_is_needed() -> None:
     class Odd(Spec):
-        """An action `state`."""
+        """Specification with an action that is called `state`."""
 
         done: bool = False
 
         @action
         def state(self) -> None:
-            """Do."""
+            """Set `done`."""
             self.done = True
 
     with pytest.raises(BindingError, match="an action 'state'"):

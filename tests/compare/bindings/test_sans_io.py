@@ -202,7 +202,7 @@ def test_a_message_that_its_encoding_changes_is_found_with_the_steps() -> None:
 def test_an_event_that_is_not_emitted_is_found() -> None:
     class Silent(Real):
         def emit(self, *events: object) -> None:
-            """Nothing."""
+            """Drop the events."""
 
     report = lockstep(Silent)
     assert report.outcome.value == "violated"

@@ -30,7 +30,7 @@ from antiphon.spec.lang import (
 
 
 class Node(Index, size="nodes", ordered=True):
-    """Who hears the rumour."""
+    """A node that hears the rumour."""
 
 
 @record
@@ -48,7 +48,7 @@ class Heard:
 
 
 class Flood(Spec):
-    """Whoever hears the rumour tells the next, and laughs once."""
+    """Nodes pass the rumour on to the next one, and laugh once."""
 
     nodes: Const[int] = 3
     air: Set[Rumour] = Set()
@@ -67,7 +67,7 @@ class Flood(Spec):
 
     @action
     def hear(self, packet: Annotated[Rumour, In("air")]) -> None:
-        """The packet stays."""
+        """Hear the rumour; the packet stays."""
         require(not self.knows[packet.to])
         self.knows[packet.to] = True
         self.air |= {Rumour(Node((packet.to.index + 1) % self.nodes))}
@@ -95,7 +95,7 @@ class FloodBinding:
         self.program = program(Flood)
 
     def start(self, me: int) -> Effect:
-        """Nothing known."""
+        """Return the state of a node that has heard nothing."""
         del me
         return Effect(frozenset())
 
@@ -120,7 +120,7 @@ class FloodBinding:
         """No shell drives it."""
 
     def offers(self, me: int, snapshot: Any) -> frozenset[Step]:
-        """Whoever knows laughs."""
+        """Offer the laugh to a node that has heard the rumour."""
         return frozenset(
             {Step("laugh", (Node(me),))} if "knows" in snapshot and "laughed" not in snapshot else ()
         )
@@ -135,7 +135,7 @@ class FloodBinding:
         }
 
     def join(self, variable: str, shares: tuple[Any, ...]) -> object:
-        """Anybody at all."""
+        """Return true if any node's share is true."""
         del variable
         return any(shares)
 

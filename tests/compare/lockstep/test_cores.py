@@ -343,7 +343,7 @@ CAUGHT: dict[tuple[str, str], tuple[dict[str, Any], int, str]] = {
     ("vsc", "waits-for-nobody"): (V_CRASH, 5, ONE_SIDE),
     ("vsc", "waits-for-the-suspected"): (V_CRASH, 5, ONE_SIDE),
 }
-"""Where each fault shows, after how many steps, and what differs."""
+"""Step of the shortest run at which each fault shows, and the difference that it makes."""
 
 LONG = {
     ("chandra-toueg", "ignores-timestamps"),
@@ -407,7 +407,7 @@ def test_a_core_agrees_in_every_transition(
     ("core", "fault"), [pytest.param(*key, marks=(pytest.mark.deep,) * (key in LATE)) for key in CAUGHT]
 )
 def test_each_fault_is_caught_with_a_shortest_trace(core: str, fault: str) -> None:
-    """And the core without it agrees along that trace."""
+    """The core without the fault agrees along that trace."""
     constants, length, what = CAUGHT[core, fault]
     difference = lockstep(binding_of(core, fault=fault, **constants)).difference
     assert difference is not None

@@ -29,7 +29,7 @@ CAUGHT: dict[str, tuple[dict[str, Any], int, str]] = {
     "renames-resent-data": (TWO, 2, "variable network"),
     "stops-at-any-number": (TWO, 10, "variable passed"),
 }
-"""Where each fault shows, after how many steps, and what differs."""
+"""Step of the shortest run at which each fault shows, and the difference that it makes."""
 
 
 def walked(fault: str, **changes: Any) -> LockstepReport:

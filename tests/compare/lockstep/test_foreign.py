@@ -33,27 +33,27 @@ def exits_at_once() -> None:
 
 
 def replaces() -> None:
-    """Be another program."""
+    """Replace the process by another program."""
     os.execv("/bin/true", ["/bin/true"])
 
 
 def interrupts() -> None:
-    """As if the user did it."""
+    """Raise KeyboardInterrupt, as Ctrl-C does."""
     raise KeyboardInterrupt
 
 
 def closes() -> None:
-    """As a generator that is closed."""
+    """Raise GeneratorExit, as a closed generator does."""
     raise GeneratorExit
 
 
 def descends() -> None:
-    """For ever."""
+    """Recurse for ever."""
     descends()
 
 
 def fails() -> None:
-    """The plainest."""
+    """Raise an ordinary error."""
     raise RuntimeError("the database is locked")
 
 

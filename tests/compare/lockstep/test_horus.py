@@ -72,7 +72,7 @@ CAUGHT: dict[tuple[str, str], tuple[dict[str, Any], int, str]] = {
     ("horus", "overtakes-what-waits"): (STACK, 10, "the implementation refuses the step"),
     ("horus", "takes-every-token"): (RING, 2, "variable token"),
 }  # fmt: skip
-"""Where each fault shows, after how many steps, and what differs."""
+"""Step of the shortest run at which each fault shows, and the difference that it makes."""
 
 
 @pytest.mark.sampled(2)

@@ -15,7 +15,7 @@ from antiphon.model.verdict import Outcome
 
 @pytest.mark.parametrize("protocol", bound_protocols())
 def test_the_binding_of_a_saved_trace_has_its_constants(protocol: str) -> None:
-    """Also where a binding's own values are not the defaults of its specification."""
+    """A binding's own values may differ from the defaults of its specification."""
     bound = bound_protocol(protocol)
     for constants in (bound.small, bound.random):
         program = bound.bind(**constants).program

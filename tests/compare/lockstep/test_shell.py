@@ -1,4 +1,5 @@
-"""What only a shell calls, and what it is told, is compared too: timers, answers, events, counts."""
+"""Comparison includes the calls that only a shell makes, and their results: timers, answers, events, counts.
+"""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class Key(Index, size="keys"):
 
 
 class Box(Index, size=1):
-    """What is locked."""
+    """The box that is locked."""
 
 
 class Lock(Spec):
@@ -34,7 +34,7 @@ class Lock(Spec):
 
     @action
     def press(self, b: Box, k: Key) -> None:
-        """A key."""
+        """Press a key; the right one counts."""
         require(self.right[b] < 7 or self.errs)
         if k.index == (self.right[b] * 3) % self.keys:
             self.right[b] += 1
@@ -54,15 +54,15 @@ class LockBinding:
         self.faulty = faulty
 
     def start(self, me: int) -> Effect:
-        """None was right."""
+        """Start with a count of zero."""
         return Effect(0)
 
     def stimulus(self, step: Step) -> Stimulus:
-        """The one process."""
+        """Address each step to the one process."""
         return Stimulus(0)
 
     def perform(self, me: int, snapshot: Any, step: Step, datagram: bytes | None) -> Effect:
-        """Count."""
+        """Count a right key; begin again after a wrong one."""
         if step.arguments[1].index != (snapshot * 3) % KEYS or (self.faulty and snapshot == 6):
             return Effect(0)
         return Effect(snapshot + 1)
@@ -71,15 +71,15 @@ class LockBinding:
         """No shell drives it."""
 
     def offers(self, me: int, snapshot: Any) -> frozenset[Step]:
-        """Nothing of its own."""
+        """Offer no steps."""
         return frozenset()
 
     def project(self, me: int, snapshot: Any) -> Mapping[str, object]:
-        """The count."""
+        """Return the count of right keys."""
         return {"right": snapshot}
 
     def join(self, variable: str, shares: tuple[Any, ...]) -> object:
-        """Nothing is shared."""
+        """Return the share of the only process."""
         return shares[0]
 
 

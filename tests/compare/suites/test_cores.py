@@ -13,11 +13,11 @@ from antiphon.impl.registry import known_protocols
 from antiphon.spec.lang import SpecError
 
 KEPT = frozenset(f"endpoint.core._queues.{name}" for name in ("received", "numbers", "number_of"))
-"""What RBP keeps for ever."""
+"""Variables in which RBP keeps messages for ever."""
 
 
 class KeepsOutputs(Core):
-    """What was sent is kept for ever."""
+    """Core that keeps its sent messages for ever."""
 
     def outputs(self) -> list[Send[Message]]:
         sends = super().outputs()
@@ -65,7 +65,7 @@ def made():
 def test_every_stack_of_layers_keeps_the_rules(
     stack: str, network: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also those that order nothing, and one over queues instead of NAK and COM."""
+    """Cores that give no order are included, and one over queues instead of NAK and COM."""
     module = stack.replace(":", "_").lower()
     text = STACK.format(stack=stack, network=network)
     (tmp_path / f"{module}.py").write_text(text, encoding="utf-8")

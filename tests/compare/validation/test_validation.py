@@ -189,7 +189,7 @@ def test_several_logs_are_put_in_an_order_that_the_specification_allows() -> Non
 
 
 def test_a_line_that_receives_comes_after_the_one_that_sends() -> None:
-    """Where the specification alone would allow another order."""
+    """The specification alone would allow another order."""
     one = [{"state": {"network": []}}, send(0, 1, sends="m")]
     other = [{"state": {"network": []}, "receives": ["m"]}]
     found = ask(one, other)
@@ -256,7 +256,7 @@ def test_a_step_that_leaves_the_domains_is_an_error_of_the_constants_at_that_lin
     """A log may be longer than the bounds of the specification."""
 
     class Short(Wheel):
-        """Turns too far."""
+        """A wheel that turns too far."""
 
         def turn(self, by: Annotated[int, Between(1, 3)]) -> None:
             self.at += by
@@ -288,7 +288,7 @@ def test_a_property_that_is_false_in_all_explanations_is_violated() -> None:
 
 
 def test_a_property_that_is_false_in_some_explanations_is_unknown() -> None:
-    """Who has got the second parcel is not told."""
+    """The receiver of the second parcel is not logged."""
     told = [send(1, 0), receive(1, 0), send(1, 0), send(0, 1), {"action": "receive"}]
     found = ask(told, every=True)
     assert (found.outcome, found.ways, found.broken) == (UNKNOWN, 2, {"Even": 1})
@@ -302,7 +302,7 @@ def test_of_a_prefix_no_property_is_judged() -> None:
 
 
 class Forward(Post):
-    """Posts only forward."""
+    """Post that is only sent forward."""
 
     @step_invariant
     def Fewer(self, before: Forward) -> bool:
@@ -348,7 +348,7 @@ def test_a_value_is_as_told_as_far_as_that_goes(
 
 
 def brute(bound: Program, told: list[Observation], lost: int) -> tuple[int, int, set[State]]:
-    """How many behaviours explain all lines; how many lines one explains at most, and the states there."""
+    """Number of behaviours that explain all lines, the most lines that one explains, and the states there."""
     steps = Steps(bound)
     ends: dict[int, set[State]] = {}
 
@@ -370,7 +370,7 @@ def brute(bound: Program, told: list[Observation], lost: int) -> tuple[int, int,
 
 
 def _is_told(steps: Steps, transition: Transition, seen: Observation) -> bool:
-    """Whether a step is what a line tells, of numbers alone."""
+    """True if a step is one that a line logs; compares numbers alone."""
     step, got = transition.step, transition.state[1]
     names = [item.name for item in steps.methods[step.action].parameters]
     given = dict(zip(names, step.arguments, strict=True))
@@ -501,7 +501,9 @@ def state(got: list[int], *parcels: tuple[int, int]) -> dict[str, Any]:
 
 
 def test_a_trace_of_another_tool_is_a_log_whose_states_are_whole(tmp_path: Path) -> None:
-    """As Apalache and Quint write it; a state that does not follow is named, and the guards say why."""
+    """Apalache and Quint write such traces; the report names a state that does not follow, and the guards
+    that forbid it.
+    """
     names = ["init", "send", "send", "receive", "send"]
     sent = state([0, 0], (0, 1))
     states = [state([0, 0]), sent, sent, state([0, 1]), state([0, 1], (1, 0))]
@@ -526,7 +528,7 @@ def test_a_trace_of_another_tool_is_a_log_whose_states_are_whole(tmp_path: Path)
 
 
 class Wheel(Spec):
-    """Turns."""
+    """A wheel that turns."""
 
     spokes: Const[int] = 7
     at: Annotated[int, Between(0, "spokes")] = 0

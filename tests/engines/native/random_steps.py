@@ -27,7 +27,7 @@ SORTS: tuple[Sort, ...] = (
 )  # fmt: skip
 SLOTS = tuple(SlotInfo(f"leaf{number}", f"leaf{number}", sort) for number, sort in enumerate(SORTS))
 ENABLED, WRONG, BROKEN = 1, 2, 256
-"""What a function of a step answers, as `model/native/compiler/steps.py` says."""
+"""Results of a step's function, as defined in `model/native/compiler/steps.py`."""
 
 
 

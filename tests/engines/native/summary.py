@@ -1,4 +1,4 @@
-"""What two engines must agree on."""
+"""Results on which two engines must agree."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from antiphon.model.verdict import Report
 
 
 def summary(report: Report) -> tuple[Any, ...]:
-    """What two engines must agree on when both saw everything."""
+    """Results on which two engines must agree if both explored all states."""
     verdicts = {
         item.property: (item.kind, item.outcome, None if item.trace is None else len(item.trace))
         for item in report.verdicts

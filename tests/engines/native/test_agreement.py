@@ -115,8 +115,8 @@ def test_a_parent_is_the_first_state_that_leads_there_and_asking_counts_nothing(
 
 
 def outcome(bound: Program, state: State) -> tuple[Any, ...]:
-    """What the reference does in one state: the successors in order, the number of transitions, what is
-    broken; or that there is an error.
+    """Results of the reference in one state: the successors in order, the number of transitions and the
+    broken properties; or the fact of an error.
     """
     try:
         transitions = list(bound.reference.successors(state))

@@ -1,5 +1,5 @@
-"""What is kept on disk is what was made, whoever wrote beside it; what is damaged, misplaced or not private
-is as if it were missing.
+"""Files in the cache are those that their writer made, whoever wrote beside them; a damaged, misplaced or
+public file counts as missing.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def test_a_directory_that_others_may_write_to_is_not_used(
 def test_a_directory_that_has_grown_too_large_loses_what_was_not_used_for_longest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was read lately stays, whenever it was made."""
+    """Files read lately stay, however old they are."""
     cache = Cache(tmp_path)
     for age, key in enumerate(["newest", "second", "third", "oldest"]):
         cache.put(key, bytes(1_000))

@@ -1,4 +1,4 @@
-"""What a step changes is in its footprint; independent steps lead to one state; and sleep changes nothing."""
+"""Footprints include all changes of a step; independent steps commute; sleep sets change no result."""
 
 from __future__ import annotations
 

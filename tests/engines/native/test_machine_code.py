@@ -59,7 +59,7 @@ def test_the_hash_is_that_of_its_python_text(words: int) -> None:
 
 @pytest.mark.parametrize("words", range(2, 6))
 def test_states_that_differ_in_few_bits_have_different_hashes(words: int) -> None:
-    """Of a fingerprint nothing else is kept, and states are small numbers in few bits."""
+    """The search keeps only the fingerprint of a state, and states are small numbers in few bits."""
     bits = [1 << place for place in range(64 * words)]
     states = [0, *bits, *(one | other for one, other in itertools.combinations(bits, 2))]
     hashes = {hash_by_python([state >> 64 * word & WORD for word in range(words)]) for state in states}
@@ -120,8 +120,8 @@ def test_a_closed_array_is_not_read() -> None:
 
 
 def test_nothing_was_seen_before_a_search_begins() -> None:
-    """What is remembered of states seen lately is a hash where its last bits say: no hash is there at first,
-    nor after a thread has forgotten.
+    """A table of states seen lately places each hash by its last bits: it holds no hash at first, nor after a
+    thread has forgotten.
     """
     store = Store(kernel_of(program(TwoPhase, managers=3), fields.DIRECT), threads=2)
     for thread in range(2):
@@ -138,7 +138,7 @@ def test_nothing_was_seen_before_a_search_begins() -> None:
 def test_where_a_search_begins_is_known_from_what_a_slot_keeps_of_the_hash(
     threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else what is moved to a larger table would not be found there. The slots are many: few do not need the
+    """A larger table would not find the states that were moved to it. The slots are many: few do not need the
     lower half of the hash.
     """
     context = {fields.THREADS: threads, fields.REGION: 1 << 34}

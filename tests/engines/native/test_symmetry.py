@@ -69,15 +69,15 @@ def reachable(bound: Program) -> list[State]:
 
 
 class Guest(Index, size="guests", symmetric=True):
-    """Who comes."""
+    """A guest at the table."""
 
 
 class Table(Index, size="tables", symmetric=True):
-    """Where a guest sits."""
+    """A table at which guests sit."""
 
 
 class Dish(Index, size="dishes", symmetric=True):
-    """What a guest eats."""
+    """A dish that guests eat."""
 
 
 class Seating(Spec):
@@ -99,7 +99,7 @@ class Seating(Spec):
 
 
 class Dinner(Seating):
-    """They eat, too."""
+    """A seating whose guests also eat."""
 
     dishes: Const[int] = 2
     eats: Map[Guest, Dish | None] = everywhere(None)
@@ -111,7 +111,7 @@ class Dinner(Seating):
 
 
 class Party(Spec):
-    """Nothing speaks of a guest and a table at once."""
+    """Specification in which no variable joins a guest and a table."""
 
     guests: Const[int] = 3
     tables: Const[int] = 3
@@ -217,7 +217,7 @@ def test_it_goes_with_fingerprints_and_any_number_of_threads() -> None:
 
 
 class Worker(Index, size="workers", symmetric=True):
-    """Who works."""
+    """A worker that takes turns."""
 
 
 class Turns(Spec):

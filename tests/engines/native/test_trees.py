@@ -178,8 +178,8 @@ def read_by_machine(context: int, root: int) -> int:
     ],
 )
 def test_a_root_says_the_whole_state_of_every_width(words: int, hashes: int) -> None:
-    """Of states that have words in common, so that parts are as before, or known, or new; and where all
-    nodes have the same hash, so that only their words tell them apart.
+    """The states share words, so that parts repeat, are known, or are new; in one case all nodes have the
+    same hash, and only their words tell them apart.
     """
     machine = BetweenSteps([*tree.FUNCTIONS, read_by_machine], {"HASH": hashes}, tree.text(words))
     context = (ctypes.c_uint64 * fields.FIELDS)()
@@ -208,7 +208,7 @@ def test_a_root_says_the_whole_state_of_every_width(words: int, hashes: int) -> 
 
 
 def test_nodes_of_small_numbers_have_different_hashes() -> None:
-    """As far as 32 bits can: about four pairs of 180,000 nodes have the same by chance."""
+    """Hashes of 32 bits allow this much: about four pairs among 180,000 nodes collide by chance."""
     machine = BetweenSteps([tree.hash_node], {})
     numbers = [*itertools.product(range(300), repeat=2)]
     pairs = {(left << shift, right << shift) for left, right in numbers for shift in (0, 32)}

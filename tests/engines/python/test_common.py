@@ -28,7 +28,7 @@ Count = Annotated[int, Between(0, "most")]
 
 @record
 class Told:
-    """What is told of a count."""
+    """Event that reports a count."""
 
     count: Count
 
@@ -45,7 +45,7 @@ class Counting(Spec):
         return 2
 
     def allowed(self, count: Count) -> bool:
-        """What may be told."""
+        """Counts up to two may be reported."""
         return count <= 2
 
     @action
@@ -85,7 +85,7 @@ class AllAllowed(Counting):
 
 
 class Counted(Counting, repairs=(ByOne, AllAllowed)):
-    """With its repairs."""
+    """A counting specification with its repairs."""
 
 
 def shared(one: Program, other: Program) -> set[str]:
@@ -95,7 +95,7 @@ def shared(one: Program, other: Program) -> set[str]:
 
 
 def test_an_action_is_shared_unless_a_text_below_it_differs() -> None:
-    """Also a text that is executed only because of what the action tells."""
+    """The same holds for a text that runs only because of the action's event."""
     plain = program(Counted)
     assert shared(plain, program(Counted)) == {"tell", "count"}
     assert shared(plain, program(Counted, repairs=["by_one"])) == {"tell"}

@@ -82,7 +82,7 @@ SORTS: dict[str, tuple[str, Sort]] = {
 
 
 def evaluate(node: Expression, leaves: tuple[Any, ...]) -> Any:
-    """What the form's own text says a node is worth."""
+    """Value of a node by the definition of the form."""
     if node.operator is Operator.CONSTANT:
         return node.value
     if node.operator is Operator.SLOT:
@@ -227,7 +227,7 @@ def test_a_generated_step_does_what_the_form_says(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(80))
 def test_a_step_depends_on_its_footprint_only(seed: int) -> None:
-    """What the search remembers is exact: other bits change neither keep nor add."""
+    """The search memo is exact: bits outside the footprint change nothing."""
     maker = Maker(5000 + seed)
     packing = Packing(SLOTS)
     step = make_step(maker)
@@ -285,7 +285,9 @@ def test_adding_to_a_set_does_not_read_it() -> None:
 
 
 def test_an_update_may_be_deeper_than_python_calls_itself() -> None:
-    """As in steps that do many things in turn: each adds to what the one before left, under a condition."""
+    """Steps that do many things in turn have such updates: each adds to the result of the last, under a
+    condition.
+    """
     packing = Packing(SLOTS)
     old = value = Expression(Operator.SLOT, Bits(5), (), 4)
     flag = Expression(Operator.SLOT, Boolean(), (), 0)

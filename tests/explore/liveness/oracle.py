@@ -1,4 +1,4 @@
-"""Where a fair lasso begins, found by trying every set of states: on graphs by their edges, and on those of
+"""Oracle for fair lassos that tries every set of states: on graphs by their edges, and on those of
 specifications, which CPython walks.
 """
 
@@ -98,13 +98,13 @@ Truths = Callable[[ir.Expression], Sequence[int]]
 
 
 def formulas_of(liveness: ir.LivenessProperty) -> tuple[ir.Temporal, ...]:
-    """What is assumed, and what is to follow."""
+    """Assumed formulas, then the conclusion."""
     return (*liveness.assuming, liveness)
 
 
 def told(formula: ir.Temporal, so_far: bool | None, state: int, truths: Truths) -> bool:
-    """What one must remember of the states so far to know whether a formula is true of a run: by its kind, of
-    the first state, of any, of all, or whether a goal is owed.
+    """Memory of the past states that decides a formula, by its kind: truth in the first state, in any, in
+    all, or a goal that is owed.
     """
     goal = bool(truths(formula.goal)[state])
     match formula.kind:

@@ -36,8 +36,8 @@ class Philosopher(Index, size="seats"):
 
 
 class Table(Spec):
-    """Everybody takes the left fork first, then the right one; with `last_differs` the last one begins on the
-    right.
+    """Philosophers take the left fork first, then the right one; with `last_differs` the last one begins on
+    the right.
     """
 
     seats: Const[int] = 3
@@ -74,7 +74,7 @@ class Table(Spec):
 
     @action(fairness="weak", per="p")
     def put_down(self, p: Philosopher) -> None:
-        """P has eaten."""
+        """Put down both forks after eating."""
         require(self.left[p] and self.right[p])
         self.left[p] = False
         self.right[p] = False
@@ -85,7 +85,7 @@ class Table(Spec):
 
     @witness
     def somebody_eats(self) -> bool:
-        """Somebody has both forks."""
+        """Some philosopher has both forks."""
         return any(self.eats(p) for p in self.each(Philosopher))
 
     everybody_eats = always_eventually("eats")
@@ -96,7 +96,7 @@ ALL_STRONG = {"take_left": ("strong", "p"), "take_right": ("strong", "p"), "put_
 
 
 class Number(Index, size="numbers", ordered=True):
-    """What is sent, in order."""
+    """Number of a packet, in the order of sending."""
 
 
 @record
@@ -132,7 +132,7 @@ class LossyChannel(Spec):
 
     @action(fairness="strong", per="packet")
     def receive(self, packet: Annotated[Packet, In("channel")]) -> None:
-        """What is in the channel arrives."""
+        """Deliver a packet from the channel."""
         self.channel -= {packet}
         self.got[packet.number] = True
 
@@ -168,7 +168,7 @@ class Lock(Spec):
 
     @action(fairness="weak")
     def unlock(self) -> None:
-        """Whoever has it gives it back."""
+        """Give the lock back."""
         require(self.holder is not None)
         self.holder = None
 
@@ -178,14 +178,14 @@ class Lock(Spec):
 
     @obligation
     def all_had_it(self) -> bool:
-        """Everybody had the lock once."""
+        """Every philosopher had the lock once."""
         return all(self.used[p] for p in self.each(Philosopher))
 
     all_get_it = eventually("all_had_it")
 
 
 class Relay(Spec):
-    """What waits is passed on while the line is up; the line goes down and up as it likes, or stays up for
+    """Relay that passes items on while its line is up; the line fails and recovers freely, or stays up for
     lack of faults.
     """
 
@@ -197,7 +197,7 @@ class Relay(Spec):
 
     @action
     def come(self) -> None:
-        """Something waits."""
+        """Make an item wait."""
         require(not self.waiting)
         self.waiting = True
 
@@ -219,11 +219,11 @@ class Relay(Spec):
         return self.up
 
     def waits(self) -> bool:
-        """Something waits."""
+        """An item waits."""
         return self.waiting
 
     def is_gone(self) -> bool:
-        """Nothing waits."""
+        """No item waits."""
         return not self.waiting
 
     served = leads_to("waits", "is_gone")
@@ -237,7 +237,7 @@ class Relay(Spec):
 
 
 class Guest(Index, size="guests", ordered=True):
-    """Who comes in and goes out."""
+    """A guest that comes in and goes out."""
 
 
 class Room(Spec):
@@ -255,7 +255,7 @@ class Room(Spec):
 
     @action
     def leave(self, g: Guest) -> None:
-        """Who is in goes out."""
+        """Leave the room."""
         require(self.inside == g)
         self.inside = None
 
@@ -265,7 +265,7 @@ class Room(Spec):
 
     @environment
     def throw_out(self) -> None:
-        """Whoever is in."""
+        """Throw out the guest inside."""
         require(self.inside is not None)
         self.inside = None
 

@@ -49,16 +49,16 @@ class Climb(Spec):
 
     @action(fairness="weak")
     def up(self) -> None:
-        """One more."""
+        """Climb one step."""
         require(self.at < 6 and budget(self.at < self.budget_at))
         self.at += 1
 
     def is_low(self) -> bool:
-        """Where it begins."""
+        """Height at the beginning."""
         return self.at == 0
 
     def at_top(self) -> bool:
-        """Six."""
+        """Height six."""
         return self.at == 6
 
     top = eventually("at_top")
@@ -118,7 +118,7 @@ class Optional(Climb):
 
     @action
     def up(self) -> None:
-        """One more."""
+        """Climb one step."""
         require(self.at < 6 and budget(self.at < self.budget_at))
         self.at += 1
 
@@ -137,12 +137,12 @@ class Turns(Spec):
 
     @action(fairness="weak")
     def spin(self) -> None:
-        """For ever."""
+        """Switch on and off for ever."""
         self.on = not self.on
 
     @action
     def turn(self, p: Member) -> None:
-        """Its turn."""
+        """Take a member's turn."""
         require(not self.had[p] and self.on and budget(self.taken < self.turns))
         self.taken += 1
         self.had[p] = True
@@ -152,7 +152,7 @@ class Turns(Spec):
         return self.on
 
     def all_had(self) -> bool:
-        """Both had it."""
+        """Both members had their turn."""
         return all(self.had[p] for p in self.each(Member))
 
     progress = fair("turn", fairness="strong", per="p", where="is_on")
@@ -173,7 +173,7 @@ class Loses(Climb):
 
     @environment
     def die(self) -> None:
-        """It dies."""
+        """Die, for lack of budget."""
         require(not self.dead and budget(self.lost < 1))
         self.lost += 1
         self.dead = True

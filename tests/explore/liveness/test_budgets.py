@@ -66,21 +66,21 @@ class Timer(Spec):
 
     @action
     def send(self) -> None:
-        """Once."""
+        """Send once."""
         require(not self.sent)
         self.sent = True
         self.flying = True
 
     @action
     def send_again(self) -> None:
-        """The timer."""
+        """Send again when the timer expires."""
         require(self.sent and not self.arrived and not self.flying and self.may_expire())
         self.flying = True
         self.expired += 1
 
     @action
     def receive(self) -> None:
-        """It arrives."""
+        """Receive the message."""
         require(self.flying)
         self.flying = False
         self.arrived = True
@@ -94,12 +94,12 @@ class Timer(Spec):
 
     @obligation
     def arrives(self) -> bool:
-        """It arrives in the end."""
+        """The message has arrived."""
         return self.arrived
 
 
 class Item(Index, size=2):
-    """What is in the box."""
+    """An item in the box."""
 
 
 class Box(Spec):
@@ -112,26 +112,28 @@ class Box(Spec):
 
     @action
     def fill(self) -> None:
-        """Both go in."""
+        """Put both items in."""
         require(not self.full)
         self.full = True
         self.box |= {item for item in self.each(Item) if item not in self.box}
 
     @action
     def take(self, item: Annotated[Item, In("box")]) -> None:
-        """One goes out."""
+        """Take one item out."""
         require(budget(self.used < self.units))
         self.box -= {item}
         self.used += 1
 
     @obligation
     def emptied(self) -> bool:
-        """It was full, and is empty."""
+        """The box was full, and is empty."""
         return self.full and len(self.box) == 0
 
 
 def outcomes(spec: type[Spec], property: str, **constants: Any) -> set[tuple[Outcome, str]]:
-    """What all engines say; a violation and a hold without the reason, which each words in its own way."""
+    """Verdicts of all engines; reasons of violations and holds are dropped, as each engine words them in its
+    own way.
+    """
     bound = program(spec, **constants)
     reports = [check(bound), check(bound, engine="reference"), check_bounded(bound, depth=8)]
     verdicts = [report[property] for report in reports]
@@ -178,7 +180,7 @@ def test_a_place_further_on_where_a_budget_is_spent_excuses_as_well() -> None:
             self.noticed = True
 
         def may_expire(self) -> bool:
-            """As before."""
+            """Guard the timer by `noticed` and by its budget."""
             return self.noticed and budget(self.expired < self.timeouts)
 
     ((outcome, reason),) = outcomes(Waits, "arrives", timeouts=0)

@@ -118,7 +118,7 @@ class NoCondition(Room):
 
 class OtherParameters(Room):
     def knows(self, h: Guest) -> bool:
-        """Somebody else."""
+        """The guest inside."""
         return h == self.inside
 
     moves = fair("enter", where="knows")
@@ -132,7 +132,7 @@ class Mixed(Table):
     seated: Philosopher | None = None
 
     def sits(self, p: Philosopher, q: Philosopher) -> bool:
-        """One of them."""
+        """P is the philosopher Q."""
         return p == q
 
     fed = implies(always_eventually("sits"), eventually("eats"))
@@ -160,7 +160,7 @@ class Unequal(Table):
     seated: Philosopher | None = None
 
     def sits(self, p: Philosopher, q: Philosopher) -> bool:
-        """One of them."""
+        """P is the philosopher Q."""
         return p == q
 
     fed = leads_to("sits", "eats")
@@ -173,7 +173,7 @@ class Taken(Table):
 class ForNobody(Table):
     @action(fairness="weak", per="q")
     def put_down(self, p: Philosopher) -> None:
-        """P has eaten."""
+        """Put down nothing."""
 
 
 REFUSED: list[tuple[type[Spec], str]] = [

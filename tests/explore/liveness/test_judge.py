@@ -125,7 +125,7 @@ def test_what_is_assumed_of_a_run_is_true_of_its_counterexample() -> None:
 
 
 def test_a_promise_about_several_actions_is_kept_by_any_of_them() -> None:
-    """It is possible always, and taken by whoever comes and goes: the same guest, or all of them."""
+    """Some guest can always enter; the promise is kept by one guest or by all in turn."""
     room = check(program(Room))
     assert (room["used"].outcome, lasso(room["everybody"])) == (Outcome.HOLDS, (0, 2))
     assert room.notes[-1] == "fairness: weak: enter or leave or look"
@@ -149,12 +149,12 @@ def test_a_promise_about_a_part_of_an_action_asks_for_nothing_else() -> None:
 
 
 class Careless(Room):
-    """What is promised cannot be evaluated when nobody is in."""
+    """A fairness promise whose condition fails to evaluate in an empty room."""
 
     moves = fair("enter", where="is_the_one")
 
     def is_the_one(self, g: Guest) -> bool:
-        """Of the one who is in."""
+        """True for the guest inside; an error if the room is empty."""
         return present(self.inside) == g
 
 
@@ -232,11 +232,11 @@ def test_what_a_bound_leaves_open_is_unknown_and_a_lasso_within_it_counts() -> N
 
 
 class Empty(Lock):
-    """No initial state."""
+    """A lock with no initial state."""
 
     @initial
     def start(self) -> None:
-        """Never."""
+        """Require the impossible."""
         require(self.seats == 0)
 
 
@@ -244,7 +244,7 @@ class WrongStep(Lock):
     """A step that is an error of the specification."""
 
     def nap(self) -> None:
-        """Nobody is there."""
+        """Fail: the lock has no holder."""
         self.used[present(self.holder)] = True
 
 
@@ -252,7 +252,7 @@ class WrongGoal(Lock):
     """A goal that is an error of the specification in some state."""
 
     def named(self) -> bool:
-        """Nobody is there at first."""
+        """Fail in the initial state, which has no holder."""
         return self.used[present(self.holder)]
 
     named_once = eventually("named")

@@ -46,7 +46,7 @@ class Walk(Spec):
 
 
 class Maker:
-    """Writes one specification."""
+    """Writer of one random specification."""
 
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
@@ -69,12 +69,12 @@ class Maker:
         ]
 
     def predicate(self, name: str) -> list[str]:
-        """Of a place, and of a choice."""
+        """Text of a predicate about a place and a choice."""
         test = self.rng.choice(("", " and self.at != k", " or self.at == 2 + k"))
         return [f"    def {name}(self, k: Choice) -> bool:", f"        return ({self.places()}){test}", ""]
 
     def large(self, name: str) -> list[str]:
-        """Of all places but one."""
+        """Text of a predicate that is true at all places but one."""
         return [
             f"    def {name}(self) -> bool:",
             f"        return self.at != {self.rng.randrange(PLACES)}",
@@ -82,7 +82,7 @@ class Maker:
         ]
 
     def formula(self, *names: str) -> str:
-        """About these predicates."""
+        """Text of a random formula about these predicates."""
         one, other = self.rng.choice(names), self.rng.choice(names)
         return self.rng.choice((*(f'{form}("{one}")' for form in FORMS), f'leads_to("{one}", "{other}")'))
 
@@ -121,7 +121,7 @@ def graph_of_steps(bound: Program) -> networkx.DiGraph:
 
 
 def steps_to_a_breach(bound: Program, text: str) -> int | None:
-    """How many steps a shortest run takes that breaks the step invariant, by its text; None if none does."""
+    """Number of steps of a shortest run that breaks the step invariant, by its text; None if no run does."""
     graph = graph_of_steps(bound)
     starts = set(bound.reference.initial())
     far = networkx.multi_source_dijkstra_path_length(graph, starts)
@@ -153,7 +153,7 @@ def test_verdicts_of_random_specifications_are_those_of_the_oracle(seed: int) ->
 
 
 def test_the_random_specifications_break_and_keep_everything() -> None:
-    """Else the comparison would say little."""
+    """The comparison would prove little if all were alike."""
     seen = set()
     for seed in SEEDS:
         bound = program(load(Maker(seed).text(), "Walk", f"<random walk {seed}>"))

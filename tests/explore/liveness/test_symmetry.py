@@ -46,11 +46,11 @@ from antiphon.spec.lang import (
 
 
 class Rider(Index, size="riders", symmetric=True):
-    """Who sits on the carousel, and may hold the ring."""
+    """A rider on the carousel, who may hold the ring."""
 
 
 class Horse(Index, size="horses", symmetric=True):
-    """What may be ridden."""
+    """A horse on the carousel."""
 
 
 class Carousel(Spec):
@@ -65,7 +65,7 @@ class Carousel(Spec):
 
     @initial
     def start(self, r: Rider) -> None:
-        """Somebody has the ring."""
+        """Give the ring to some rider."""
         self.holder = r
 
     @action
@@ -76,19 +76,19 @@ class Carousel(Spec):
 
     @action
     def mark(self, r: Rider) -> None:
-        """Who has the ring is marked."""
+        """Mark the rider that has the ring."""
         require(self.holder == r and r not in self.marked)
         self.marked |= {r}
 
     @action
     def wipe(self) -> None:
-        """Nobody is marked any more."""
+        """Remove all marks."""
         require(len(self.marked) > 0)
         self.marked = Set()
 
     @action
     def mount(self, r: Rider, h: Horse) -> None:
-        """Who holds the ring rides a horse that nobody rides, or another one."""
+        """Mount a horse that nobody rides, or change to one."""
         require(self.holder == r and all(self.rides[q] != h for q in self.each(Rider)))
         self.rides[r] = h
 
@@ -103,15 +103,15 @@ class Carousel(Spec):
         return self.holder is None
 
     def marked_holds(self) -> bool:
-        """Who holds the ring is marked."""
+        """The holder of the ring is marked."""
         return self.holder is not None and self.holder in self.marked
 
     def all_marked(self) -> bool:
-        """Everybody is marked."""
+        """All riders are marked."""
         return len(self.marked) == self.riders
 
     def none_marked(self) -> bool:
-        """Nobody is marked."""
+        """No rider is marked."""
         return len(self.marked) == 0
 
     def changes(self, r: Rider) -> bool:
@@ -240,7 +240,7 @@ class Counted(Carousel):
 
     @step_invariant
     def one_at_a_time(self, before: Carousel) -> bool:
-        """Nobody is marked by another."""
+        """Marks are added one at a time."""
         return len(self.marked) <= len(before.marked) + 1
 
 

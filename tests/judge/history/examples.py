@@ -40,7 +40,7 @@ BROKEN_WITH: Final[Mapping[str, frozenset[str]]] = {
         "Consensus.Agreement": {"Consensus.UniformAgreement"},
     }.items()
 }
-"""What is broken whenever a property is, if it is judged too."""
+"""Properties that are broken whenever a property is, if they are judged too."""
 
 _CIRCLE: Final = {"UniformPrefixOrder", "UniformGlobalOrder", "UniformNumbering"}
 _ORDER: Final = {"UniformTotalOrder", *_CIRCLE}

@@ -30,7 +30,7 @@ def outcome(text: str | Sequence[Sequence[Event]], *promise: str) -> Outcome:
 
 @pytest.mark.parametrize("word", PROMISES)
 def test_a_promise_of_which_the_logs_hold_nothing_is_unknown(word: str) -> None:
-    """As consensus in logs in which nobody proposes or decides, and views where none is installed."""
+    """Examples: consensus in logs in which nobody proposes or decides, and views where none is installed."""
     promise = [word, "virtual-synchrony"] if word == "safe-delivery" else [word]
     nothing = RunFindings(judge_history(history("0: ?1 | 1:"), promise))
     assert {name for name in nothing.outcomes if name not in ALWAYS} == set(properties_of(promise)) - ALWAYS
@@ -40,7 +40,8 @@ def test_a_promise_of_which_the_logs_hold_nothing_is_unknown(word: str) -> None:
 
 @pytest.mark.parametrize("word", [word for word in PROMISES if word not in ("total-order", "safe-delivery")])
 def test_a_run_of_broadcasts_alone_does_not_keep_other_promises(word: str) -> None:
-    """Of two messages that two processes deliver, without views, decisions, suspicions or crashes."""
+    """The run has two messages that two processes deliver, without views, decisions, suspicions or crashes.
+    """
     found = outcome("0: +a a b | 1: +b a b", word)
     about = {"no-duplication", "uniform-total-order", "prefix-order"}
     owed = {"safe-indications": "violated"}  # that nothing is told to be safe breaks its liveness
@@ -100,7 +101,7 @@ JOINER = "0: [1=01] +a a [2=012] +0:2 0:2 | 1: [1=01] a [2=012] 0:2 | 2: [2=012]
 
 
 def test_a_run_with_views_is_not_violated_by_the_promise_of_a_fixed_group_but_told_what_to_ask() -> None:
-    """Who comes later lacks what was before."""
+    """A later member lacks the earlier messages."""
     found = judged(JOINER)
     assert "violated" not in found.outcomes.values()
     (agreement,) = [each for each in found.findings if each.property == "Agreement"]
@@ -118,7 +119,7 @@ def test_views_of_all_processes_change_nothing() -> None:
 
 @pytest.mark.parametrize("number", [0, 1, 2, 7])
 def test_the_first_view_may_have_any_number(number: int) -> None:
-    """Who installs it begins there, and a later joiner owes nothing of it."""
+    """A process begins at the first view that it installs, and a later joiner owes nothing of that view."""
     text = JOINER.replace("[2=", "[next=").replace("[1=", f"[{number}=").replace("next", str(number + 1))
     assert outcome(text, *VIEWS) == "holds"
     assert judged(text.replace("a [", "[", 1), *VIEWS).outcomes["VscValidity"] == "violated"
@@ -168,8 +169,8 @@ def _at(event: Event, i: int) -> Event:
 
 
 def test_a_process_that_returns_is_judged_as_another_one() -> None:
-    """It delivers again what it had, which is no duplication, and all is kept; or it misses what was before,
-    of which nothing is said.
+    """A second delivery after its return is no duplication, and the promise holds; if it misses earlier
+    messages the verdict is unknown.
     """
     whole = history("0: +a +0:2 a 0:2")[0]
     assert outcome([whole, returned("a", "a 0:2")]) == "holds"

@@ -30,7 +30,7 @@ WRITTEN = {
 }
 """The examples of what machines judge."""
 OTHER_FORM = {"Integrity", "TotalOrder", "PrefixOrder"}
-"""What logs are judged by in the uniform form only; the machines know both."""
+"""Properties that judge logs in the uniform form only; the machines know both forms."""
 
 
 def broken(logs: History, names: set[str]) -> set[str]:
@@ -39,14 +39,14 @@ def broken(logs: History, names: set[str]) -> set[str]:
 
 @cache
 def said_of(example: str) -> tuple[frozenset[str], frozenset[str]]:
-    """What machines are asked of a written log, and what they find broken."""
+    """Properties that machines judge on a written log, and those that they find broken."""
     promise = FURTHER_EXAMPLES[example][0] if example in FURTHER_EXAMPLES else ("total-order",)
     asked = set(properties_of(promise)) & set(judges()) | OTHER_FORM
     return frozenset(asked), frozenset(broken(WRITTEN[example], asked))
 
 
 def test_every_property_of_every_service_judges_logs() -> None:
-    """But for three readings of one sentence, and for a machine that stands beside another."""
+    """Exceptions are three readings of one sentence, and a machine that stands beside another."""
     named = {
         ("Consensus." if cls is Consensus else "") + name
         for cls, name in all_promises()
@@ -100,14 +100,14 @@ def merges(logs: History, assuming: frozenset[str], chance: random.Random) -> li
 
 
 def is_free(event: object, causes: set[object], known: set[object], assuming: frozenset[str]) -> bool:
-    """What an event must wait for has happened, or never does."""
+    """True if each event that this one must wait for has happened, or never does."""
     effect = effect_of(event)  # type: ignore[arg-type]
     is_asked = effect is not None and (effect[0] in ("datagram", "message") or effect[0] in assuming)
     return not is_asked or effect not in causes or effect in known
 
 
 def words(p: int) -> list[str]:
-    """What process p may log, of which a random history is made."""
+    """Words that process p may log, of which a random history is made."""
     other = (p + 1) % 3
     return [
         f"+{p}:1", f"+{p}:2", "0:1#1", "0:2#2", "1:1#3", "2:1#2", "[2=012]", "[2=01]", "[3=012]", "[012]",
@@ -138,7 +138,7 @@ SERVICES = sorted(set(judges().values()), key=lambda cls: cls.__name__)
 def test_the_verdict_does_not_depend_on_how_concurrent_events_were_merged(
     text: str, service: type[Spec], chance: random.Random
 ) -> None:
-    """Also where a view was installed with different members."""
+    """The same is asked where a view was installed with different members."""
     logs = history(text)
     found = list[set[str]]()
     for _ in range(2):
@@ -185,7 +185,7 @@ TWO_LISTS = {
     "MulticastLiveness": ("0: [2=01] +a a | 1: [2=012] | 2: -1", "0: [2=01] +a a | 1: [2=012] a | 2: -1"),
     "TerminationOfDelivery": ("0: [2=01] +a a | 1: [2=012] !", "0: [2=01] +a a | 1: [2=012] a ! | 2: -1"),
 }  # fmt: skip
-"""Of each property of views a log that breaks it, and one that keeps it; in both a view has two lists."""
+"""Log that breaks each property of views, and log that keeps it; in both a view has two lists."""
 
 
 @pytest.mark.parametrize("name", TWO_LISTS)
@@ -274,7 +274,7 @@ def test_an_event_costs_a_machine_no_more_in_a_long_log(service: type[Spec]) -> 
 
 
 def lines_of(service: type[Spec], logs: History) -> int:
-    """How many lines a machine executes that is fed a run, and asked what it says of the end."""
+    """Number of lines that a machine executes to judge a run, its end included."""
     steps = causal_order(logs).steps
     return counted(lambda: judgement(logs, service, steps).findings())
 

@@ -42,7 +42,7 @@ class PatientDetector(PassiveDetector):
 
     @on(Alarm)
     def judge_alarm(self, event: Alarm) -> None:
-        """Nobody is alarmed twice."""
+        """Expect at most one alarm for each process."""
         expect(not self.was_alarmed[event.process], "AlarmOnce", Alarm(event.process))
         super().judge_alarm(event)
 
@@ -129,7 +129,9 @@ def test_a_violation_by_an_event_is_final_and_one_of_the_end_is_not() -> None:
 
 @pytest.mark.usefixtures("added")
 def test_a_window_that_holds_no_such_events_says_nothing_before_the_log_is_over() -> None:
-    """Which events a window holds is decided in `window` and `forgetting`: alarms it does not hold."""
+    """The functions `window` and `forgetting` decide the events that a window holds: alarms are not among
+    them.
+    """
     window = Window.of(2, ["patient-detector"])
     for process, events in enumerate(history(TWICE)):
         for event in events:

@@ -1,4 +1,4 @@
-"""What each property says: examples, and its definition by brute force."""
+"""Definition of each property: examples, and brute force."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from antiphon.spec.services.order import NOT_GREATER, NUMBER_TAKEN, OTHER_NUMBER
 
 
 def found(text: str) -> dict[str, Finding]:
-    """What is broken in a history, by property."""
+    """Findings in a history, by property."""
     return {finding.property: finding for finding in judge_history(history(text)) if finding.offending}
 
 
@@ -211,7 +211,7 @@ def holds_by_definition(logs: History) -> dict[str, bool]:
 
 
 def of_broadcast(logs: History) -> dict[str, bool]:
-    """Of a log whose broadcasts come before their deliveries."""
+    """Truth of the broadcast properties of a log whose broadcasts come before their deliveries."""
     staying = correct(logs)
     sent = [(p, e.m) for p, log in enumerate(logs) for e in log if isinstance(e, Broadcast)]
     told = {(p, e.m) for p, log in enumerate(logs) for e in log if isinstance(e, Deliver)}
@@ -247,7 +247,7 @@ def in_one_order(rows: list[list[str]]) -> bool:
 
 
 def are_prefixes(rows: list[list[str]]) -> bool:
-    """Of each two sequences one begins with the other."""
+    """True if of any two sequences one begins with the other."""
     return all(
         one[:shorter] == other[:shorter]
         for one, other in combinations(rows, 2)
@@ -263,7 +263,7 @@ def have_a_sequence(rows: list[list[str]]) -> bool:
 
 
 def of_order(logs: History) -> dict[str, bool]:
-    """Of the first deliveries of each process, and of numbers."""
+    """Truth of the order properties: of the first deliveries of each process, and of numbers."""
     numbered = [(p, event) for p, log in enumerate(logs) for event in log if isinstance(event, Deliver)]
     return {
         "UniformTotalOrder": in_one_order(rows_of(logs)),
@@ -282,7 +282,7 @@ def of_order(logs: History) -> dict[str, bool]:
 
 
 def of_datagrams(logs: History) -> dict[str, bool]:
-    """Of datagrams, and of causes."""
+    """Truth of the properties of datagrams and of causes."""
     events = [(p, k, event) for p, of_process in enumerate(logs) for k, event in enumerate(of_process)]
     sends = [(p, event) for p, _, event in events if isinstance(event, Send)]
     graph: nx.DiGraph[tuple[int, int]] = nx.DiGraph()
@@ -318,7 +318,7 @@ def _first(logs: History, process: int, message: str) -> int:
 
 @given(histories())
 def test_a_property_is_judged_by_its_definition(text: str) -> None:
-    """Where a delivery comes before its broadcast the message was not broadcast by then."""
+    """A message whose delivery comes before its broadcast was not broadcast by then."""
     logs = history(text)
     expected = {name for name, holds in holds_by_definition(logs).items() if not holds}
     judged = set(found(text)) - {"Handover", "NoViolation"}

@@ -20,7 +20,7 @@ from antiphon.conformance.judge.trace import (
 from antiphon.spec.services.broadcast import NEVER_BROADCAST, NOT_BY_ALL, TWICE, VALIDITY
 
 JUDGED = [name for name in PROPERTIES if name not in ("DatagramIntegrity", "Handover")]
-"""What these logs hold anything of."""
+"""Properties on which these logs hold any event."""
 
 
 def write(directory: Path, process: int, deliver: bool = True, end: bool = True) -> None:

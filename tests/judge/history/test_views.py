@@ -184,9 +184,9 @@ def change(draw: st.DrawFn, log: list[str]) -> None:
 
 
 class Told:
-    """What each process says of views: `sent[m]` who broadcast m and in which view, `got[p, m]` where p
-    delivered m first, `came[p, v]` whence p came to v, `parts[p, v]` with whom p left v; a place is a view,
-    and the transitional configuration of it that was entered, if one was.
+    """Views as each process reports them: `sent[m]` is the broadcaster of m with its view, `got[p, m]` the
+    place at which p first delivered m, `came[p, v]` the place from which p came to v, `parts[p, v]` the
+    members with which p left v; a place is a view, with its transitional configuration if one was entered.
     """
 
     def __init__(self, logs: History) -> None:
@@ -205,7 +205,7 @@ class Told:
                 self.read(p, event)
 
     def read(self, p: int, event: Event) -> None:
-        """What one event breaks by itself, and what it says."""
+        """Record one event, and any property that it breaks by itself."""
         view = self.last[p]
         part = self.parts.get((p, view))
         match event:
@@ -228,7 +228,7 @@ class Told:
                     self.last[p] = new
 
     def members(self, v: int) -> frozenset[int]:
-        """Of a view of which all were told the same."""
+        """Members of a view on which all reports agree."""
         return next(iter(self.tellings.get(v, {frozenset[int]()})))
 
     def delivered(self, p: int, v: int, *, early: bool = False) -> set[str]:
@@ -298,7 +298,7 @@ OF_EVENTS = {"ViewAgreement", "LocalMonotonicity", "ViewSynchrony", "SameViewDel
 
 @given(histories(), st.sampled_from([PRIMARY, PARTS]))
 def test_a_property_of_views_is_judged_by_its_definition(text: str, promise: tuple[str, ...]) -> None:
-    """Where members are told differently, who they are is no matter of definition."""
+    """The definition gives no members if the reports differ."""
     logs = history(text)
     assume(not causal_order(logs).contradictions)
     asked = set(properties_of(promise)) & set(FURTHER_PROPERTIES)

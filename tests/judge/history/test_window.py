@@ -1,4 +1,4 @@
-"""What the window says of a run that goes on is what the judge says of the same beginnings of its logs.
+"""Verdicts of the window on an unfinished run equal those of the judge on the same beginnings of its logs.
 
 Runs are random: of a group that stays as it is or parts and meets in views, with datagrams, the protocol's
 side and consensus, with and without mistakes. They are read in steps of random sizes, and between two steps
@@ -52,7 +52,7 @@ def stored(window: Window) -> Window:
 
 
 def broken(logs: History, promise: Collection[str]) -> set[str]:
-    """What the judge finds violated in logs whose ends are missing."""
+    """Properties that the judge finds violated in logs whose ends are missing."""
     judged = RunFindings(judge_history(logs, promise), (Problem(Path("process-0.ndjson"), 0, TRUNCATED),))
     return {name for name, outcome in judged.outcomes.items() if outcome is Outcome.VIOLATED}
 

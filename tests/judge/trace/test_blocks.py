@@ -1,4 +1,4 @@
-"""What is read many lines at a time is what is read line by line."""
+"""Reading many lines at a time gives the same result as reading line by line."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -59,7 +59,7 @@ def by_lines(path: Path) -> list[LogLine]:
 
 
 def by_parts(path: Path) -> list[LogLine]:
-    """As if all were read alone; of a line in a block the text is not known."""
+    """Lines of a log, as if each was read alone; a line in a block has no text."""
     told: list[LogLine] = []
     for part in read_parts(path):
         if isinstance(part, Block):

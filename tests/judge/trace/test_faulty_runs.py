@@ -1,4 +1,4 @@
-"""What is wrong with a run is told once each, with its file and line, and says nothing about the rest."""
+"""Faults of a run are reported once each, with file and line, and leave the verdict on the rest alone."""
 
 import json
 from pathlib import Path
@@ -79,7 +79,7 @@ def test_that_nothing_was_delivered_is_told_of_the_run(tmp_path: Path) -> None:
 def test_how_many_messages_a_header_says_is_compared(
     tmp_path: Path, messages: int, crashes: bool, reason: str | None
 ) -> None:
-    """Nobody says how many where it says 0; who crashes may broadcast fewer than it was to."""
+    """The count is unknown where the header has 0; a crashed process may broadcast less than planned."""
     first = json.dumps(json.loads(header(0, 1)) | {"messages": messages})
     broadcast = '{"kind":"broadcast","i":0,"m":"0:1","digest":"ab"}'
     last = ['{"kind":"crash","i":2}', '{"kind":"end","i":3}'] if crashes else ['{"kind":"end","i":2}']
@@ -88,7 +88,7 @@ def test_how_many_messages_a_header_says_is_compared(
 
 
 def test_logs_of_deliveries_alone_need_no_count(tmp_path: Path) -> None:
-    """Where they have one all the same, they say what to leave out."""
+    """Logs that have a count all the same are told to leave it out."""
     write(tmp_path, 0, header(0, 1))
     assert not load_run(tmp_path).problems
     write(tmp_path, 0, json.dumps(json.loads(header(0, 1)) | {"messages": 1}))

@@ -1,4 +1,4 @@
-"""What a process wrote is what a reader gets; what is damaged is located and costs nothing else."""
+"""Reader and writer agree on a log; damage is located and costs nothing else."""
 
 from __future__ import annotations
 

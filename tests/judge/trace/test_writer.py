@@ -1,4 +1,4 @@
-"""What a log holds, and what its process keeps open, when the system cuts writes short or refuses them."""
+"""Contents of a log, and open files of its process, when the system cuts writes short or refuses them."""
 
 import errno
 import os

@@ -198,7 +198,7 @@ class Browser:
         return str(self.run(f"document.querySelector({json.dumps(selector)}).innerText"))
 
     def count(self, selector: str) -> int:
-        """How many elements there are."""
+        """Number of elements that match."""
         return int(self.run(f"document.querySelectorAll({json.dumps(selector)}).length"))
 
     def each(self, selector: str, expression: str) -> list[Any]:

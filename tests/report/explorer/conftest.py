@@ -34,7 +34,7 @@ def browser(chromium: Browser) -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def pictures(request: pytest.FixtureRequest) -> Path | None:
-    """Where pictures are written, if somebody wants to look at them."""
+    """Directory of `--pictures`, or None."""
     named = request.config.getoption("--pictures")
     if named is None:
         return None

@@ -1,4 +1,4 @@
-"""Long runs."""
+"""Long runs for the explorer."""
 
 import antiphon
 from antiphon.model.trace import Trace, replay

@@ -154,7 +154,7 @@ def test_a_false_invariant_says_which_part_is_false() -> None:
 
         @action
         def rise(self) -> None:
-            """Once."""
+            """Raise the count, once."""
             require(not self.count)
             self.count = True
 
@@ -188,7 +188,7 @@ def test_a_specification_draws_its_states() -> None:
 
         @action
         def rise(self) -> None:
-            """Once."""
+            """Raise the count."""
             self.count = True
 
         def draw(self) -> str:

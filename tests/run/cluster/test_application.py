@@ -34,7 +34,7 @@ MEMBERS, SHARE, FAULTY, AT = 3, 6, 1, 7
 
 
 async def untouched(group: Group) -> AsyncIterator[Delivery]:
-    """What the group itself gives."""
+    """Deliveries of the group itself."""
     with suppress(StopAsyncIteration):
         while True:
             yield await anext(group)
@@ -67,7 +67,7 @@ class Changing(Group):
                 yield one
 
     def changed(self, delivery: Delivery) -> list[Delivery]:
-        """What comes instead of a delivery."""
+        """Deliveries that replace one."""
         return [delivery]
 
 
@@ -275,7 +275,7 @@ class Lingering(Group):
 
 
 class Silent(Lingering):
-    """It never returns."""
+    """Application that never returns."""
 
     lingers = 3_600.0
 

@@ -207,7 +207,7 @@ def test_a_run_that_takes_too_long_is_given_up_and_keeps_its_logs(tmp_path: Path
 
 
 def test_a_run_that_stalls_says_what_each_member_waits_for(tmp_path: Path) -> None:
-    """Of a hundred datagrams one arrives: nobody gets far."""
+    """One datagram of a hundred arrives, so nobody gets far."""
     result = given_up(tmp_path, messages=60, loss=0.99, duplication=0, reordering=0)
     assert result.outcome == "unknown"
     told = result.reasons[0].split(": ", 1)[1].split("; process ")

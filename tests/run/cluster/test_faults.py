@@ -1,4 +1,4 @@
-"""What a link does is fixed by the seed, and what it counts is what it did."""
+"""Faults of a link are fixed by the seed, and its counts are those of its acts."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def test_the_page_shows_every_sentence_and_figure_and_its_drawings_are_whole() -
 
 
 def test_the_committed_page_has_what_is_found_today() -> None:
-    """Otherwise: python benchmarks/dtp_figures.py --write docs."""
+    """Update the page with `python benchmarks/dtp_figures.py --write docs`."""
     whole = Scale()
     runs = sweep([whole.point(CM, 2, 50.0)], whole.seeds)[whole.point(CM, 2, 50.0)]
     written = (DOCS / "dtp-figures.md").read_text(encoding="utf-8")
@@ -98,7 +98,9 @@ def test_the_committed_page_has_what_is_found_today() -> None:
 
 
 def test_the_drawings_show_the_tables_of_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are made again from the tables, which python benchmarks/dtp_figures.py --write docs writes."""
+    """The drawings are made again from the tables, which `python benchmarks/dtp_figures.py --write docs`
+    writes.
+    """
     written = (DOCS / "dtp-figures.md").read_text(encoding="utf-8")
     figures = re.split(r"^## Figure (?=\d)", written, flags=re.MULTILINE)[1:]
     tables = {

@@ -36,7 +36,7 @@ def reports_do_not_stop(patch: pytest.MonkeyPatch) -> None:
 
 
 def forgets_what_waits(patch: pytest.MonkeyPatch) -> None:
-    """What was not delivered in a list is not broadcast again in the next."""
+    """Planted fault: messages not delivered in one list are not broadcast again in the next."""
     before = Membership._begin
 
     def begin(self: Membership, *given: Any) -> None:
@@ -59,7 +59,7 @@ def counts_from_nothing(patch: pytest.MonkeyPatch) -> None:
 
 
 def welcomes_with_no_counts(patch: pytest.MonkeyPatch) -> None:
-    """Who joins counts the messages of the others from its first view on."""
+    """Planted fault: a joiner counts the messages of the others from its first view on."""
     before = Membership._welcome_received
 
     def received(self: Membership, data: bytes, now: float) -> None:
@@ -103,7 +103,7 @@ def takes_any_estimate(patch: pytest.MonkeyPatch) -> None:
 
 
 def keeps_its_decision(patch: pytest.MonkeyPatch) -> None:
-    """Who knows the decision does not send it on."""
+    """Planted fault: a member that knows the decision does not send it on."""
 
     def decide(self: Consensus[Decision], value: Decision) -> None:
         self.decision = self.decision or value
@@ -140,7 +140,9 @@ def never_gives_up(patch: pytest.MonkeyPatch) -> None:
 
 
 def forgets_ended_lists(patch: pytest.MonkeyPatch) -> None:
-    """Who has ended a list says nothing more of it, also to those that have not ended it yet."""
+    """Planted fault: a member that has ended a list falls silent about it, also to those that have not ended
+    it yet.
+    """
     patch.setattr(Membership, "_forget", lambda self, _now: self._ended.clear())
 
 
@@ -175,7 +177,9 @@ def leaves_with_what_waits(patch: pytest.MonkeyPatch) -> None:
 
 
 def asks_for_views_over_and_over(patch: pytest.MonkeyPatch) -> None:
-    """Who has given up a member that the others keep asks at once for another view (which was so once)."""
+    """Planted fault: a member that has given up another one asks at once for another view if the others keep
+    it (once real).
+    """
     patch.setattr(Membership, "_may_exclude", lambda _self, _member, _now: True)
 
 

@@ -150,7 +150,9 @@ def test_a_failing_run_is_made_short_told_drawn_and_kept(
 
 @pytest.mark.deep
 def test_what_was_found_once() -> None:
-    """Who did not hear another one asked for a view each 14 ms, as long as the others kept that one."""
+    """A member that did not hear another one asked for a view every 14 ms, as long as the others kept that
+    one.
+    """
     schedule = Schedule(
         members=3, entries=(Broadcast(50.0, 0), Cut(0.0, 1_200.0, ((1, 2),))), timeouts=TIMEOUTS,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Whoever gives work to processes ends them when he leaves, and no others."""
+"""Work in processes: its owner ends its own processes when it leaves, and no others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from antiphon.conformance.children import done_by_children
 
 
 class Answer:
-    """What a process gives."""
+    """Answer of a process."""
 
     def __init__(self, number: int) -> None:
         self.number = number

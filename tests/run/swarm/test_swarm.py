@@ -295,7 +295,7 @@ def test_a_schedule_is_told_in_words_and_drawn() -> None:
 
 
 def test_a_schedule_is_data() -> None:
-    """It survives JSON, with every kind of entry."""
+    """The schedule survives JSON, with every kind of entry."""
     kinds, holders = set[str](), set[int | None]()
     for seed in range(20):
         _, schedule, weather = draw(seed, Settings(), core_of("dtp"))

@@ -89,7 +89,7 @@ def test_a_run_takes_no_transition_that_is_not_prompt() -> None:
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("protocol", ["chang-maxemchuk", "rbp", "dtp"])
 def test_runs_that_are_drawn_within_the_model_stay_there_longer_and_take_more_of_it(protocol: str) -> None:
-    """Who broadcasts is who does in the model, no more is lost than there, and timers ring seldom."""
+    """The broadcasters are those of the model, losses stay within its budget, and timers ring seldom."""
     reader, usual = reader_of(protocol)
     within = within_model(protocol)
     assert (within.members, within.messages) == (usual.members, usual.messages)

@@ -1,4 +1,4 @@
-"""Which transitions of a bounded model a lake's swarms have exercised, on Spark and in plain Python.
+"""Transitions of a bounded model that a lake's swarms have exercised, on Spark and in plain Python.
 
 How a run is read as a path is tested in tests/spark/coverage.
 """

@@ -33,7 +33,7 @@ def commands(page: str) -> Iterator[list[str]]:
 
 
 def read(page: str, batch: str, model: str = "") -> int:
-    """How many rows the table has that the Python of a page reads."""
+    """Number of rows in the table that the Python of a page reads."""
     (text,) = (block for block in blocks(page, "python") if block.startswith("import pyarrow"))
     *body, last = text.replace("<id>", batch).replace("<model>", model).strip().splitlines()
     names: dict[str, object] = {}
@@ -79,7 +79,7 @@ def test_what_the_page_on_watching_does(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """What is there now is judged. The command without `--once` would watch until Ctrl-C."""
+    """Only present logs are judged. The command without `--once` would watch until Ctrl-C."""
     monkeypatch.chdir(tmp_path)
     write_run(tmp_path / "logs" / "run", HEALTHY)
     for words in commands("watching.md"):

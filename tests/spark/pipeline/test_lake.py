@@ -117,7 +117,7 @@ ODD_BUT_SOUND: dict[str, Callable[[bytes], bytes]] = {
     "spaces": lambda log: log.replace(b'"i":', b'  "i" : '),
     "escapes": lambda log: log.replace(b'"rbp"', rb'"\u0072bp"'),
 }
-"""What JSON allows; of a key that stands twice the last value counts."""
+"""Lines that JSON allows; the last value of a repeated key counts."""
 
 UNREAD = ("not an event", "not a header", "schema", "version", "no header", TOO_LONG)
 
@@ -247,7 +247,7 @@ def test_the_report_counts_runs_and_shows_the_first_of_each_violation(
 
 
 def test_in_this_process_the_same_is_said_of_the_same_logs(report: VerifyReport, logs: Path) -> None:
-    """Of runs of every sort, sound and broken: each verdict, place, count and fault, and every sentence.
+    """Runs of every sort, sound and broken, agree: each verdict, place, count and fault, and every sentence.
 
     Here all runs are judged one by one, and no lake is kept.
     """
@@ -275,7 +275,7 @@ def test_in_several_processes_the_same_is_said(
 
 @pytest.fixture(scope="module")
 def faults(report: VerifyReport, lake: Path) -> dict[str, list[dict[str, Any]]]:
-    """What is in the quarantine, by the directory of the run."""
+    """Quarantined faults, by the directory of the run."""
     rows = parquet.read_table(batches_of(lake)[0].directory / "quarantine").to_pylist()
     assert report.faults == len(rows)
     by_run: dict[str, list[dict[str, Any]]] = {}

@@ -63,7 +63,7 @@ def test_no_row_depends_on_how_many_tasks_there_are(alone: SwarmReport, spark: S
 def test_a_lake_keeps_what_fails_and_a_sample_once_however_seeds_are_cut(
     alone: SwarmReport, master: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What the judge of lakes says of the runs is what the swarm said; the second time nothing is new."""
+    """The judge of lakes agrees with the swarm about the runs; the second time nothing is new."""
     lake = tmp_path / "la ke"
     one = swarm("total", runs=RUNS, seed=SEED, settings=FAULTY, master=master, lake=lake, sample=4)
     monkeypatch.setattr(swarms, "cores", lambda _: 1)
@@ -104,7 +104,7 @@ def test_a_swarm_without_anything_to_keep_leaves_its_results(master: str, tmp_pa
 def test_executors_with_other_code_are_told(
     alone: SwarmReport, master: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else what is shown of a failing run would be of another run."""
+    """Otherwise a report of a failing run would show another run."""
     other = dataclasses.replace(alone.failed[0], reasons=("another",))
     monkeypatch.setattr(swarms, "run_seed", lambda *_: other)
     with pytest.raises(PipelineError, match=r"went otherwise on an executor than here: .*; do all machines"):

@@ -76,7 +76,7 @@ PROMISED = {
     "indications": ["view-synchrony", "causal-order", "safe-indications"],
     "deliveries": ["no-duplication", "uniform-total-order", "prefix-order"],
 }  # fmt: skip
-"""What is judged together, by what a run needs beside the pass."""
+"""Promises that are judged together, by their needs of a run beside the pass."""
 
 VIEW_WORDS = ["[2=012]", "[2=01]", "[3=2]", "[012]", "[01]", "!"]
 OTHER_WORDS = ["^", "+0:1@01", "*0:1", "*1:1", "1?x", "1!x", "1!y", "-1", "=1", "-"]
@@ -159,7 +159,9 @@ HARM = [
 
 
 def compare(lake: Path, root: Path, master: str, told: Told, promise: Sequence[str]) -> set[str]:
-    """Who is no suspect keeps everything, of suspects every verdict is the same; who is a suspect."""
+    """Suspects of a verification; asserts equal verdicts on suspects, and that every other run keeps
+    everything.
+    """
     report = verify(lake, master, promise)
     found = told(lake, promise)
     violated: Counter[str] = Counter()
@@ -223,7 +225,7 @@ def test_a_lake_says_of_every_run_what_plain_python_says_of_it(
 
 
 def test_every_promise_is_judged_beside_those_that_need_the_same_of_a_run() -> None:
-    """So that no other promise of the same set makes a run a suspect for it."""
+    """A promise of another set never makes a run a suspect."""
     needs = {name: facts_for(properties_of(words)) for name, words in PROMISED.items()}
     for word in PROMISES:
         beside = [word] if word != "safe-delivery" else ["extended-virtual-synchrony", word]

@@ -78,7 +78,7 @@ def write_logs(run: Path, logs: Sequence[Sequence[Event]], processes: int) -> No
 
 
 def stepped(held: Held) -> Held:
-    """As the next step finds it."""
+    """State as the next step reads it."""
     return msgspec.json.decode(msgspec.json.encode(held), type=Held)
 
 
@@ -179,8 +179,8 @@ def test_a_run_that_is_silent_is_given_up_and_read_again_when_it_goes_on(grow: G
 
 
 def test_whatever_is_broken_for_ever_is_told_by_the_step_that_reads_it(tmp_path: Path) -> None:
-    """Of every promise: each example of a property that the end of a run cannot mend grows event by event,
-    and each step begins with what the last one left. A prefix that the judge of logs finds broken is told so
+    """Each example of a property that the end of a run cannot mend grows event by event, for every promise,
+    and each step begins with the state of the last. A prefix that the judge of logs finds broken is reported
     at once, and none before.
     """
     examples = [(name, (TOTAL_ORDER,), *told) for name, told in EXAMPLES.items()]
@@ -209,8 +209,8 @@ def test_whatever_is_broken_for_ever_is_told_by_the_step_that_reads_it(tmp_path:
 
 
 def test_a_step_reads_what_is_new_and_holds_what_is_under_way(grow: Grow, tmp_path: Path) -> None:
-    """What was read before is not there any more when the second step comes: it tells from what it holds.
-    What speaks of what is held no more the judge of whole logs has to say.
+    """The lines of an earlier step are gone when the second step comes: it judges by its own state. Lines
+    about messages no longer held are left to the judge of whole logs.
     """
     healthy = " ".join(f"+0:{k} 0:{k}" for k in range(1, 400)) + " +0:400 +0:401"
     delivered = " ".join(f"0:{k}" for k in range(1, 400))
@@ -237,7 +237,7 @@ def test_a_step_reads_what_is_new_and_holds_what_is_under_way(grow: Grow, tmp_pa
 
 
 def test_who_is_silent_while_others_go_on_is_not_waited_for(grow: Grow, tmp_path: Path) -> None:
-    """When it goes on after all, the run is read again, and nothing is told a second time."""
+    """The run is read again if the silent process goes on, and nothing is reported a second time."""
     run, held, text = tmp_path / "run", Held(), "0: +a a +0:2 0:2 +0:3 0:3"
     grow(run, "0: +a a | 1: ", 1)
     assert held.read_on(run, ends(run), 0, 1000) is not None
@@ -305,8 +305,8 @@ def test_offsets_are_sizes_of_logs_and_grow_by_so_many_bytes_at_most(grow: Grow,
 def test_a_watch_that_is_killed_goes_on_and_loses_and_repeats_nothing(
     grow: Grow, master: str, tmp_path: Path
 ) -> None:
-    """It is killed when a step has been written down, and Spark does not know that it was done. The promise
-    is one of those that nothing but the judge of logs knows.
+    """The watch is killed when a step has been written down, and Spark does not know that it was done. The
+    promise is one of those that only the judge of logs knows.
     """
     logs, lake = tmp_path / "lo gs", tmp_path / "lake"
     grow(logs / "healthy", HEALTHY, 0)

@@ -78,7 +78,7 @@ def served(root: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def status(path: Path, name: str) -> dict[str, object]:
-    """What is told of a file."""
+    """Status of a file, as WebHDFS reports it."""
     known = path.stat()
     return {
         "accessTime": int(known.st_atime * 1000),

@@ -169,7 +169,7 @@ def test_a_run_that_is_killed_in_a_level_goes_on_at_the_last_whole_one(tmp_path:
 def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is written of a level goes to a device that is always full."""
+    """The files of a level go to a device that is always full."""
     lake = tmp_path / "lake"
     write_part = Lake.write_part
 
