@@ -90,7 +90,7 @@ class Run:
         self.measured: dict[str, Any] = {}
 
     async def everything(self) -> None:
-        """Both phases, and what they cost."""
+        """Run both phases and return their costs."""
         listening = asyncio.create_task(self.listen())
         seconds = self.orders["seconds"]
         sys.stdout.write("ready\n")
@@ -209,7 +209,7 @@ def together(
 
 
 def measure(name: str, members: int, run: Any) -> None:
-    """Both phases of a group, and their line."""
+    """Run both phases of a group and return their line of the table."""
     full = run(0.0)
     rate = full[0]["rate"]
     half = run(rate / 2)

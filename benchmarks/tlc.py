@@ -84,7 +84,7 @@ def run(classes: str, bound: Program, properties: list[str], seconds: float) -> 
 
 
 def compared(name: str, bound: Program, words: str, classes: str, seconds: float) -> Answer:
-    """Both on one model."""
+    """Check one model with both checkers."""
     asked = sorted(stated(bound, None, liveness=True))
     report = check(bound, properties=[], engine="native", storage=StorageOptions(threads=1))
     states = report.exploration.states

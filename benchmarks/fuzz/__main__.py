@@ -1,4 +1,4 @@
-"""Whatever comes from the network is handled or refused, and counted: mutated datagrams, millions of them.
+"""Fuzzing of received datagrams, millions of them: each is handled or refused, and counted.
 
     python benchmarks/fuzz [--datagrams 10000000] [--seed 1] [--protocols rbp ...] [--coverage]
 

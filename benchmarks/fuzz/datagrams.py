@@ -29,7 +29,7 @@ FOREIGN = (
 
 
 def value(draw: random.Random, kind: inspect.Type) -> Any:
-    """Some value of a type of messages, in what MessagePack would make of it."""
+    """Return a random value of a message type, as MessagePack would decode it."""
     match kind:
         case inspect.UnionType(types):
             return value(draw, draw.choice(types))

@@ -143,7 +143,7 @@ class _Fate:
 
     @property
     def excluded(self) -> bool:
-        """Not a fault that a test could see: it does not even import, or it is marked equivalent."""
+        """True for a mutant that does not import, or is marked equivalent: no test could notice it."""
         return self.ended.status == "invalid" or (self.mark is not None and self.mark.excuses)
 
     @property

@@ -44,7 +44,7 @@ class Office(Spec):
 
     @invariant
     def Empty(self) -> bool:
-        """True if nobody urgent is served; a served one breaks it."""
+        """True while nobody urgent is served."""
         return all(not ticket.urgent for ticket in self.index)
 
 

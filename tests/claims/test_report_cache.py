@@ -167,7 +167,7 @@ def test_another_question_or_program_is_explored(reports: Reports) -> None:
 
 
 def test_a_specification_whose_file_changed_is_explored(reports: Reports, steps: Make) -> None:
-    """Even if it means the same: the lines that reasons name are others."""
+    """A file with the same meaning still has other lines, which reasons name."""
     assert is_explored(reports, lambda: reports.check(program(steps())))
     assert not is_explored(reports, lambda: reports.check(program(steps())))
     assert is_explored(reports, lambda: reports.check(program(steps("# A line above.\n" + TEXT))))

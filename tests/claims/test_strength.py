@@ -209,7 +209,7 @@ def test_a_mutant_that_can_be_seen_and_breaks_nothing_is_told(found: FamilyStren
 
 
 def test_a_sample_never_makes_a_check_weak(found: FamilyStrength) -> None:
-    """Whatever mutant is asked first, the others are asked until one breaks the check."""
+    """The sample only sets the order: mutants are asked until one breaks the check."""
     for seed in range(4):
         strong, weak, _ = strength([lamps("InTurn", "Square", "Constant")], sample=1, seed=seed).checks
         assert strong.can_fail
@@ -217,7 +217,7 @@ def test_a_sample_never_makes_a_check_weak(found: FamilyStrength) -> None:
 
 
 def test_a_check_whose_mutants_are_not_explored_to_the_end_is_undecided() -> None:
-    """No more is known of it than that none broke it so far."""
+    """The known fact is that no mutant broke it so far."""
     few = Bounds(states=2)
     (found,) = strength([lamps("Square")], bounds=few, further=few).checks
     assert (found.verdict, found.can_fail) == ("unknown: undecided", False)
@@ -225,7 +225,7 @@ def test_a_check_whose_mutants_are_not_explored_to_the_end_is_undecided() -> Non
 
 
 def test_what_broke_a_property_before_is_asked_first_in_the_next_program() -> None:
-    """Beyond the sample, and a mutant that the first did not notice, one is enough then."""
+    """One mutant is enough then, beyond the sample and a mutant that the first program did not notice."""
     both = claim(Check(Lamps, "InTurn", "holds"), Check(Switched, "InTurn", "holds"))
     told: list[str] = []
     for seed in range(6):

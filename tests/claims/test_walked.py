@@ -103,7 +103,7 @@ class Apart(Spec):
     height: Annotated[int, Between(0, 9)] = 0
 
     def is_low(self) -> bool:
-        """There is room above."""
+        """Height below the top."""
         return self.height < 9
 
     @action

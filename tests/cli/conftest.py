@@ -110,9 +110,7 @@ class Answer:
 
     @property
     def document(self) -> Any:
-        """Its JSON, which must be one of the documents of the schema, with no field that the schema does not
-        know.
-        """
+        """Document of the answer's JSON: one of the schema, with no field that the schema does not know."""
         decoded = msgspec.json.decode(self.out, type=AnyDocument)
         plain = msgspec.json.decode(self.out)
         assert complaints("report", plain) == []

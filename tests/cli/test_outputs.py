@@ -136,7 +136,7 @@ def test_closed_streams_take_no_verdict_away(tmp_path: Path) -> None:
 
 @pytest.fixture
 def small_files() -> Iterator[None]:
-    """No file grows beyond 100 bytes meanwhile, as on a full disk."""
+    """Limit all files to 100 bytes meanwhile, as on a full disk."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
     yield

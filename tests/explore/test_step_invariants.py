@@ -171,7 +171,7 @@ class Hatch(Spec):
 
     @action
     def open(self) -> None:
-        """Only once."""
+        """Open, once."""
         require(not self.opened)
         self.opened = True
 

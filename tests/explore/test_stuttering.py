@@ -46,7 +46,7 @@ class Halfway(Climbing):
 
     @action
     def climb(self) -> None:
-        """Not to the top."""
+        """Climb, but not to the top."""
         require(self.height < 2)
         self.height += 1
 

@@ -311,7 +311,7 @@ def plant_in_definition(patch: pytest.MonkeyPatch, kind: type[ir.Node]) -> None:
 
 
 def nothing_handled(here: Run, handler: ir.Handler, *event: object) -> None:
-    """Only the first handler of an event is run."""
+    """Run only the first handler of an event."""
     if handler is next(item for item in here.world.module.handlers if item.event == handler.event):
         return
     ORIGINAL_HANDLE(here, handler, *event)

@@ -1,4 +1,4 @@
-"""Whatever comes from the network is handled or refused, and counted: a few thousand mutated datagrams.
+"""Fuzzing of received datagrams, a few thousand of them: each is handled or refused, and counted.
 
 `python benchmarks/fuzz` feeds ten million, and can let atheris choose them; what it found stands here.
 """

@@ -363,7 +363,9 @@ def test_the_token_is_sent_again_until_a_higher_number_is_known() -> None:
 
 
 def test_whoever_gave_a_number_is_asked_for_those_before_it_and_none_after() -> None:
-    """Only it is sure to have them. It takes four processes to know a later number already."""
+    """The giver is sure to have those numbers; others may not. Four processes are needed to know a later
+    number already.
+    """
     core = fresh(0, 4)
     core.receive(3, Ack(C, 4, 0), 0.0)
     assert core.outputs() == [Send(3, RequestNumbers(2, 4)), Send(3, Request(C))]

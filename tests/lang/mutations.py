@@ -99,7 +99,7 @@ class Mutator(ast.NodeTransformer):
         self.rng, self.donors, self.calm = rng, donors, rng.choice((1, 4, 12, 40))
 
     def hit(self, one_in: int) -> bool:
-        """Once in `one_in` times, or less in a calm text."""
+        """True once in `one_in` times, or less often in a calm text."""
         return self.rng.randrange(one_in * self.calm) == 0
 
     def visit(self, node: ast.AST) -> ast.AST:

@@ -84,7 +84,7 @@ def test_too_many_ways_to_begin_are_refused_with_their_sizes_and_what_to_write(
 
 
 class Looks(Spec):
-    """Whatever looks at a parameter that has no value yet decides nothing."""
+    """Specification whose guards look at parameters that have no value yet: such a guard decides nothing."""
 
     first: Digit = 0
     seen: Set[Digit] = Set()
@@ -150,7 +150,7 @@ class Turned(Spec):
 
 
 class Empty(Spec):
-    """No way at all, said before anything is asked of a parameter."""
+    """Specification without a way to begin, refused before any parameter is tried."""
 
     allowed: bool = False
     first: Digit = 0

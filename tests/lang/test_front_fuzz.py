@@ -1,5 +1,5 @@
-"""Whatever Python stands in a specification: the front end reads it, or answers with a located error that
-says what to write instead.
+"""Any Python in a specification is read by the front end, or refused with a located error that gives the way
+to write it.
 """
 
 from __future__ import annotations

@@ -432,7 +432,9 @@ def test_who_has_another_protocol_is_not_taken_in(protocol: str) -> None:
 
 
 def test_who_joins_is_told_when_all_that_were_there_before_know_of_it(protocol: str) -> None:
-    """Or else who knows could crash: the new member would count for a majority, and could tell nobody."""
+    """A member that knows earlier could lose all others that know: the new member would count for a majority
+    without reaching anybody.
+    """
     simulation = founded(2, protocol=protocol)
     simulation.place()
     simulation.begin(2)

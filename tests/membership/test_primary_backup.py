@@ -465,7 +465,7 @@ class Serving:
 
 
 def client(seeds: list[tuple[str, int]], **settings: Any) -> Client:
-    """Client with the key of the group."""
+    """Client with the key of the group, unless `settings` has another."""
     return Client("lots", seeds, **{"key": KEY, "retry_s": 0.2, **settings})
 
 

@@ -120,7 +120,7 @@ class Post(Sizes):
         emit(Taken(letter.number))
 
     def is_new(self, letter: Letter) -> bool:
-        """Its number is higher than all that were opened."""
+        """Letter number higher than all that were opened."""
         return all(letter.number > self.opened[p] for p in self.each(Member))
 
     @action
@@ -409,7 +409,7 @@ class Thrown(Post):
 
     @action
     def receive(self, letter: Annotated[Letter, In("network")]) -> None:
-        """Or queued, as before."""
+        """Receive or queue the letter, as before."""
         if letter.number == 1:
             self.network -= {letter}
         else:

@@ -22,7 +22,7 @@ MAJORITY, TWO_THIRDS, THREE_QUARTERS = at_least(2, 1, 1), at_least(3, 2, 1), at_
 
 
 def test_two_majorities_have_a_member_in_common() -> None:
-    """Not three of them, and not two halves."""
+    """Three majorities need not have one, nor need two halves."""
     assert MAJORITY.words == "2 * len > n"
     assert overlap((MAJORITY, MAJORITY))
     assert not overlap((MAJORITY, MAJORITY, MAJORITY))

@@ -50,7 +50,7 @@ def compared(seed: int) -> Counter[str]:
 
 
 def see_agreement(seed: int, most: int) -> bool:
-    """True if a random specification is in the fragment; the translation then agrees with CPython."""
+    """Check a random specification's translation against CPython; return False outside the fragment."""
     try:
         lifted = Lifted(program(load(source(seed), file=f"<fragment {seed}>")), EVERY)
         states = reachable(lifted.program, most)
@@ -67,7 +67,7 @@ def test_the_translation_of_random_specifications_is_what_cpython_does() -> None
 
 
 def test_what_is_proved_of_random_specifications_is_true() -> None:
-    """Some is proved and some is not; nothing that is proved is wrong at a small n."""
+    """Proved properties hold at every small n; some properties are not proved."""
     found = sum((compared(seed) for seed in range(6)), Counter())
     assert found["holds"] > 0
     assert found["violated"] > 0

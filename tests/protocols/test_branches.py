@@ -193,8 +193,8 @@ class _Frame:
 
 
 def runs(bound: Program, branches: Branches) -> Iterator[tuple[State, Step]]:
-    """First, second, fourth, eighth run and so on for each step of the model and each effect, while it can
-    still take a new way.
+    """States and steps to run: for each effect of a step the first, the second, the fourth and so on, while
+    the step can still take a new way.
     """
     edges = transitions_of(bound)
     front = [edges.pack(state) for state in bound.reference.initial()]

@@ -47,7 +47,7 @@ class Writer(Group):
 
     @invariant
     def InOrder(self) -> bool:
-        """Whatever arrives comes after what was written before it."""
+        """Arrivals are in the order of writing."""
         return all(
             not any(m < n for m in self.got[p][1:] for n in self.got[p] if n == self.got[p][0])
             if len(self.got[p]) > 0

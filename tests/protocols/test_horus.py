@@ -190,7 +190,7 @@ def test_ranks_of_those_who_stay_turn_the_order_round_among_four(
 
 
 class Mute(NakStack):
-    """No status is ever multicast."""
+    """Planted fault: no status is ever multicast."""
 
     @action
     def tell(self, p: Process) -> None:

@@ -59,8 +59,8 @@ class Run(NamedTuple):
 
     @property
     def promised(self) -> set[str]:
-        """Properties of the machine without numbers, of that of view synchrony, of one with numbers that
-        forgets crashes, and of one that does not.
+        """Properties of the abstract machine: one without numbers, one of view synchrony, or one with
+        numbers, which may forget crashes.
         """
         if self.refinement.abstract is BroadcastMachine:
             return INTEGRITY

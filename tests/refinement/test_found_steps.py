@@ -111,7 +111,7 @@ class ByRow(Grabbing, refines=Pile):
 
 
 class AsAWhole(Grabbing, refines=Pile):
-    """Or none, and give the map."""
+    """A helper for a map of maps may take no key, and give the map."""
 
     def pairs(self) -> Map[Process, Map[Process, bool]]:
         """Pairs only of a process with itself."""

@@ -14,7 +14,7 @@ FAILING = {"processes": 3, "messages": 1, "crashes": 1, "false_suspicions": 0, "
 
 @pytest.mark.parametrize("engine", ["generated", "native"])
 def test_without_its_own_copy_a_process_goes_on_without_what_it_sent(engine: str) -> None:
-    """Both ways of asking find the step, after as many."""
+    """Both searches find the step after equally many steps."""
     stated = refinement_named("vsc")
     bound = program(stated.concrete, repairs="all", without=["own_copy"], **FAILING)
     report = check_refinement(bound, stated, engine=engine)

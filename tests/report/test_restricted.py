@@ -21,7 +21,7 @@ class Door(Spec):
 
     @action
     def open(self) -> None:
-        """Once it is closed."""
+        """Open the closed door."""
         require(not self.is_open)
         self.is_open = True
 

@@ -46,7 +46,7 @@ class Parts(Spec):
         return self.level[c] >= 2
 
     def is_odd(self, c: Cell) -> bool:
-        """More than one return."""
+        """Helper with two statements."""
         left = self.level[c] % 2
         return left == 1
 

@@ -125,7 +125,7 @@ class Rounds(instance(Decision[Value], "agree", each=Round), Crashes):  # type: 
 
     @obligation
     def EveryRoundEnds(self) -> bool:
-        """Unless nobody is left to make a majority."""
+        """Rounds end, unless too few processes are left for a majority."""
         return all(
             self.down[p] or self.agree_told[r][p] for p in self.each(Process) for r in self.each(Round)
         )
@@ -143,7 +143,7 @@ class Word(Index, size="words", ordered=True):
 
 
 class Calls(Casting[Word], Crashes):
-    """Anybody says a word to all."""
+    """Specification in which any process may broadcast a word."""
 
     words: Const[int] = 1
 
@@ -175,7 +175,7 @@ class Calls(Casting[Word], Crashes):
 
     @obligation
     def CrashedToo(self) -> bool:
-        """Not promised: what a process R-delivers and crashes, the others need not."""
+        """Property that is not promised: the others R-deliver each word of a process that crashed."""
         return all(
             w not in self.taken[p] or all(w in self.taken[q] or self.down[q] for q in self.each(Process))
             for p in self.each(Process)

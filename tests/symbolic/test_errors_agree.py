@@ -38,7 +38,7 @@ class Lift(Spec):
         self.floor = self.at
 
     def is_out(self) -> bool:
-        """No state is such."""
+        """True in no state."""
         return self.at > 3
 
     @invariant
@@ -58,7 +58,7 @@ class Lift(Spec):
 
     @obligation
     def Out(self) -> bool:
-        """Only the step that errs could lead on."""
+        """Obligation to which only the failing step could lead."""
         return self.is_out()
 
     @witness

@@ -1,5 +1,5 @@
-"""Whatever an implementation or its binding raises, or does to end the process, is a difference with its
-steps; what breaks the rules of bindings is an error of the binding; chance is found, and never lost.
+"""Exceptions of an implementation or its binding, and attempts to end the process, are differences with their
+steps; breaches of the rules of bindings are errors of the binding; chance is found, and never lost.
 """
 
 import os

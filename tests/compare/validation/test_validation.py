@@ -175,7 +175,7 @@ def test_a_log_may_begin_in_the_middle() -> None:
 
 
 def test_several_logs_are_put_in_an_order_that_the_specification_allows() -> None:
-    """Whatever the order in which they are named; each keeps its own."""
+    """The order in which logs are named has no effect; the lines of each log stay in order."""
     first, second = [receive(1, 0), send(0, 1)], [send(1, 0), receive(0, 1)]
     for told in ((first, second), (second, first)):
         found = ask(*told)

@@ -173,7 +173,7 @@ class Loses(Climb):
 
     @environment
     def die(self) -> None:
-        """Die, for lack of budget."""
+        """Die: the budget allows one death."""
         require(not self.dead and budget(self.lost < 1))
         self.lost += 1
         self.dead = True

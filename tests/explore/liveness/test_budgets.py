@@ -175,7 +175,7 @@ def test_a_place_further_on_where_a_budget_is_spent_excuses_as_well() -> None:
 
         @action
         def notice(self) -> None:
-            """Only who notices waits for the timer."""
+            """Notice the missing answer: the timer waits for that."""
             require(self.sent and not self.flying and not self.arrived and not self.noticed)
             self.noticed = True
 
@@ -223,7 +223,7 @@ def test_grounded_condition_and_reference_agree_where_a_budget_holds_a_step_back
 
 
 class Half(Box):
-    """Only the first goes in."""
+    """A box that takes only the first item."""
 
     @action
     def fill(self) -> None:

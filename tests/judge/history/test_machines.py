@@ -100,7 +100,7 @@ def merges(logs: History, assuming: frozenset[str], chance: random.Random) -> li
 
 
 def is_free(event: object, causes: set[object], known: set[object], assuming: frozenset[str]) -> bool:
-    """True if each event that this one must wait for has happened, or never does."""
+    """True if the event's cause has happened, never does, or is not asked for."""
     effect = effect_of(event)  # type: ignore[arg-type]
     is_asked = effect is not None and (effect[0] in ("datagram", "message") or effect[0] in assuming)
     return not is_asked or effect not in causes or effect in known

@@ -163,7 +163,7 @@ def followed(
 
 
 def written(run: Run) -> History:
-    """Its logs; whoever has crashed says nothing more."""
+    """Logs of the run; a crashed process logs nothing more."""
     logs = [[word for k, word in enumerate(log) if "!" not in log[:k]] for log in run.logs]
     return history(" | ".join(f"{p}: {' '.join(log)}" for p, log in enumerate(logs)))
 

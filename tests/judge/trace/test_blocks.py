@@ -83,7 +83,9 @@ def test_a_log_says_the_same_in_blocks_and_line_by_line(
     piece: int,
     few: int,
 ) -> None:
-    """Whatever is spelled otherwise, damaged or out of its place, and wherever pieces of the file end."""
+    """The two ways agree on lines that are spelled otherwise, damaged or out of place, and on any ends of
+    blocks.
+    """
     events: list[Event] = [kind(i, f"{count % 3}:{count}") for i, (kind, count) in enumerate(kinds)]  # type: ignore[operator]
     if crash_at < len(events):
         events[crash_at] = Crash(crash_at)

@@ -220,7 +220,7 @@ _LOGS = (
 
 
 def test_the_same_seed_gives_the_same_log_byte_for_byte() -> None:
-    """Whatever the seed of Python's hashes; that no core depends on it, `check_core` says."""
+    """The hash seed of Python has no effect; `check_core` shows that no core depends on it."""
     core = "sequencer"
     written = [
         subprocess.run(

@@ -1,4 +1,4 @@
-"""No Java here: what cannot be a master is told before it starts."""
+"""Refusal of what cannot be a master, before Java starts."""
 
 import socket
 import socketserver

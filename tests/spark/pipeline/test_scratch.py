@@ -1,4 +1,4 @@
-"""No Java here: what a process leaves behind in the temporary folder, and who removes it."""
+"""Temporary folders that a process leaves behind, and their removal, without Java."""
 
 import subprocess
 import sys

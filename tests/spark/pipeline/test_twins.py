@@ -199,7 +199,7 @@ def test_a_lake_says_of_every_run_what_plain_python_says_of_it(
     views: list[str],
     seed: int,
 ) -> None:
-    """Whatever is promised, of random histories, of which every other is damaged too."""
+    """Promises and histories are random; every second history is damaged too."""
     assume(len({*plain, *views}) > 60)
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory() as scratch:
