@@ -1,10 +1,11 @@
 """Cache on disk, in a private directory of this user: one file for each entry, named by a digest of
 everything that it depends on.
 
-1. An entry carries a digest of its name and content: a damaged or misplaced one counts as missing. 2. Entries
-    are written aside and renamed, so that processes may use a directory at once. 3. A directory that others
-    could write to is not used, since the machine code in it is executed. 4. When a directory grows beyond
-    `MOST_BYTES`, the entries that were unused for longest are removed, down to half of that.
+1. An entry carries a digest of its name and content: a damaged or misplaced one counts as missing.
+2. Entries are written aside and renamed, so that processes may use a directory at once.
+3. A directory that others could write to is not used, since the machine code in it is executed.
+4. When a directory grows beyond `MOST_BYTES`, the entries that were unused for longest are removed, down to
+   half of that.
 
 This file knows nothing of the content of entries.
 """

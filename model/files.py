@@ -1,8 +1,8 @@
 """Writing of files, whole or not at all: beside the place first, then under the name.
 
-1. A file of that name is unchanged until the new one is complete, and keeps its mode; a link stays a link. 2.
-  A device, a pipe or any other irregular file is written directly. 3. `check_writable` finds out before the
-  work, as far as possible, whether the file can be written after it.
+1. A file of that name is unchanged until the new one is complete, and keeps its mode; a link stays a link.
+2. A device, a pipe or any other irregular file is written directly.
+3. `check_writable` finds out before the work, as far as possible, whether the file can be written after it.
 """
 
 from __future__ import annotations

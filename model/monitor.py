@@ -1,12 +1,13 @@
 """Monitor: a service reads a log of any length; its handlers run as Python that is made from the intermediate
 form.
 
-1. The same intermediate form that judges models is translated, node by node: there is one definition. 2. A
-    map of the state is a table of the written entries; elsewhere the initial value stands. A table is written
-    in place, so the cost of an event does not grow with the log. 3. A map as a value is whole and is never
-    written: a table that is read as a value is copied, and so is a value that becomes a table. 4. Declared
-    bounds are for explorations: no value is checked here. `Reference.session` checks them, and tests compare
-    the monitor with it.
+1. The same intermediate form that judges models is translated, node by node: there is one definition.
+2. A map of the state is a table of the written entries; elsewhere the initial value stands. A table is
+   written in place, so the cost of an event does not grow with the log.
+3. A map as a value is whole and is never written: a table that is read as a value is copied, and so is a
+   value that becomes a table.
+4. Declared bounds are for explorations: no value is checked here. `Reference.session` checks them, and tests
+   compare the monitor with it.
 
 This file knows no service, no property and no log.
 """

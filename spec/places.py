@@ -1,9 +1,10 @@
 """Lookup of objects outside the catalogue by their place: "file.py:Name" or "module:Name".
 
 1. Modules are looked for in the current directory too, and a file's directory is on the path of imports from
-  then on, as for a script. 2. A file that has one object of the wanted kind is enough: "file.py". 3. An
-  exception while a module is imported, also one that would end the process, is reported as an error of the
-  specification, with its place.
+   then on, as for a script.
+2. A file that has one object of the wanted kind is enough: "file.py".
+3. An exception while a module is imported, also one that would end the process, is reported as an error of
+   the specification, with its place.
 
 This file knows no protocol, and of the objects only their kind.
 """

@@ -93,7 +93,11 @@ def claims(
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Run every check of the ledger again and compare its result with the record."""
+    """Run every check of the ledger again and compare its result with the record.
+
+    --sample, --seed, --jobs, --write and --check are for --mutants. Z3 judges no measurements, and looks for
+    runs up to a bound.
+    """
     if identifiers and protocols:
         raise output.UsageProblem("name claims, or a family with --family, not both")
     if not mutants and any(given is not None for given in (sample, seed, jobs, write, check)):

@@ -24,6 +24,12 @@ from antiphon.spec.lang import Program
 def bound_binding(protocol: str, constants: Constants, fault: str | None) -> Binding:
     """Return the binding of a protocol with the constants of the command line, and with the requested planted
     fault.
+
+    Without any constant the small model of the protocol is bound.
+
+    Raises:
+        SpecError: no such protocol, constant or fault.
+        UsageProblem: a setting that is none.
     """
     if not constants.as_settings:
         return antiphon.binding(protocol, fault=fault)

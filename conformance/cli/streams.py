@@ -1,11 +1,11 @@
 """Output streams of a command: one that cannot be written stops no command and changes no verdict.
 
 1. Streams stand in for standard output and standard error while a command runs. They keep their first failure
-  and drop later output. A reader that goes away (`| head`) is no failure; it ends only endless commands. 2. A
-  file of an option that cannot be written after the work is named on standard error. 3. The exit code stays
-  that of the verdict; where that is 0, it becomes 70. 4. Foreign code may close or replace the streams, or
-  their descriptors: they are restored before anything is printed. Output of such code goes to standard error
-  where a command promises one document.
+   and drop later output. A reader that goes away (`| head`) is no failure; it ends only endless commands.
+2. A file of an option that cannot be written after the work is named on standard error.
+3. The exit code stays that of the verdict; where that is 0, it becomes 70.
+4. Foreign code may close or replace the streams, or their descriptors: they are restored before anything is
+   printed. Output of such code goes to standard error where a command promises one document.
 """
 
 from __future__ import annotations

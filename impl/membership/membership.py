@@ -5,21 +5,26 @@ A `Membership` goes from list to list (`epoch`). It watches the other members (`
 one of them is silent, leaves or comes (`view_change`), and begins the next list as agreed.
 
 1. Of the members that reach one another a majority of the last view goes on; a smaller part delivers nothing
-  more. A member in no part with a majority reports `Blocked`. 2. A member that is silent for `suspect_ms`
-  orders no messages until it is heard again, and stays a member: the list changes, the view does not. One
-  that is silent for `exclude_ms` is excluded. 3. An excluded member learns this when it is heard again: it is
-  `Excluded`, and comes back as another member. A member that has crashed never comes back as the same. 4. The
-  first list of a group is made by one process, the founder, when `founds` processes ask to be members, among
-  them more than half of the seeds. It asks the seeds first: if a member answers, there is a group, and the
-  founder founds none. No other process makes a first list, however long it waits. 5. A process that joins
-  asks the seeds, again and again, until a member answers with its list. It delivers everything from that list
-  on. 6. A few datagrams of a later list are kept until that list begins; lost ones are sent again. Datagrams
-  of an earlier list are handled as long as some member still needs that list; after that the answer says that
-  nothing of it is needed here, so that the sender forgets it too. 7. An own message that was not delivered
-  when a list ends is broadcast again in the next, with the same number. 8. A joining process is admitted when
-  all old members that are heard know the new list. It counts for the new majority, and could not tell the
-  others what was decided: if those that know it crashed, all would wait for ever. 9. Members speak the newest
-  version of the protocol's messages that all on the list know. A process without a common version is refused.
+   more. A member in no part with a majority reports `Blocked`.
+2. A member that is silent for `suspect_ms` orders no messages until it is heard again, and stays a member:
+   the list changes, the view does not. One that is silent for `exclude_ms` is excluded.
+3. An excluded member learns this when it is heard again: it is `Excluded`, and comes back as another member.
+   A member that has crashed never comes back as the same.
+4. The first list of a group is made by one process, the founder, when `founds` processes ask to be members,
+   among them more than half of the seeds. It asks the seeds first: if a member answers, there is a group, and
+   the founder founds none. No other process makes a first list, however long it waits.
+5. A process that joins asks the seeds, again and again, until a member answers with its list. It delivers
+   everything from that list on.
+6. A few datagrams of a later list are kept until that list begins; lost ones are sent again. Datagrams of an
+   earlier list are handled as long as some member still needs that list; after that the answer says that
+   nothing of it is needed here, so that the sender forgets it too.
+7. An own message that was not delivered when a list ends is broadcast again in the next, with the same
+   number.
+8. A joining process is admitted when all old members that are heard know the new list. It counts for the new
+   majority, and could not tell the others what was decided: if those that know it crashed, all would wait for
+   ever.
+9. Members speak the newest version of the protocol's messages that all on the list know. A process without a
+   common version is refused.
 
 No clock, no socket, no chance: `now`, in milliseconds, comes in, and datagrams go out as data, with the
 member or the address that they are for. The shell that carries them names the incarnation of each sender, and

@@ -135,6 +135,8 @@ class Succession:
     def adopt(self) -> Next | Out | None:
         """Adopt the decision (steps 5 to 7, or 5 and 6): deliver the agreed messages, and go on or end; None
         while nothing is decided.
+
+        Once this member has the answer it needs this machine no more, but others may need what it sends.
         """
         decision = self.decision
         if decision is None:

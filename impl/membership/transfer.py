@@ -6,7 +6,8 @@ contains, sends pieces as its application gives them, and ends with a digest of 
 which loses nothing.
 
 1. A new request replaces the earlier one, to whichever member. A member that still sends that state gets
-  `stopped`, and forgets it. 2. A state that was received or sent completely is kept no longer than needed.
+   `stopped`, and forgets it.
+2. A state that was received or sent completely is kept no longer than needed.
 
 No clock and no socket. This module must not know what the state is, or who is a member.
 """

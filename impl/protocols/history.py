@@ -115,6 +115,8 @@ class History:
     def adopt(self, agreed: Report) -> list[Ordered] | None:
         """Return, in order, the agreed messages that are not delivered here (steps 5 and 6); None if this
         member lacks some of them.
+
+        None too if this member has delivered more than was agreed: then it cannot go on with the others.
         """
         bodies = {message.identifier: message.payload for message in self._fresh.values()}
         names = {message.number: message.identifier for message in self._fresh.values()}

@@ -117,6 +117,8 @@ class Listeners:
     def asks(self, process: int, number: int) -> bool:
         """Send the listener this message again, with those after it; return False if an earlier one is not
         kept any more.
+
+        A question for what it has said to have is an old one.
         """
         if not self.has(process, number - 1):
             return False

@@ -9,8 +9,8 @@ Rules of this file:
 2. A source has its own message at once, and delivers it. Everybody else acknowledges to the source, once for
    all that came in one step; the source tells, once, how many of its messages all have.
 3. A source has at most `unstable_bytes` on their way, and one message: that bounds what any member keeps of
-    it. At rest nothing is kept. 4. All members of the list take part. A silent member delays nobody until
-    `unstable_bytes` are on their way.
+   it. At rest nothing is kept.
+4. All members of the list take part. A silent member delays nobody until `unstable_bytes` are on their way.
 5. Whoever calls `receive` has checked the message's ranges (`flaw`). What no correct member says is counted
    in `violations` and changes nothing.
 
@@ -302,7 +302,10 @@ class Core(CoreBase[Message]):
         )
 
     def adopt(self, agreed: Report) -> list[Delivery] | None:
-        """Deliver the agreed messages that were not delivered here (step 6)."""
+        """Deliver the agreed messages that were not delivered here (step 6).
+
+        None: this process has delivered something that the others have not, or lacks something.
+        """
         have = Counter(dict(enumerate(agreed.counts)))
         have.update(item.identifier.source for item in agreed.bodies)
         stable = zip(agreed.counts, self._received, strict=True)

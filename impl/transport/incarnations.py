@@ -6,19 +6,21 @@ incarnation, the receiver's as far as the sender knows it, and the bytes of an e
 bytes is a greeting. `sealing` defines the form on the wire; frames that it refuses have no effect here.
 
 1. A frame that does not name the own incarnation never reaches the endpoint. It is answered with a greeting,
-  which is never longer than the frame; a member gets at most GREETINGS_MAX of them in GREETINGS_MS. 2. A
-  sender that names the own incarnation has heard from this member in this run, so its own incarnation is
-  believed. An incarnation from which nothing has reached the endpoint may be followed by a later one: an
-  earlier run of a member can still answer while the next run of the group begins. After that, a later one
-  means that the member was started again, and the group cannot go on. Frames of an earlier incarnation are
-  refused, however late they come. 3. Datagrams for a member that is not known yet wait until it is: the first
-  WAITING_MAX of them. More are lost, as datagrams may be. 4. A member greets all others when it starts, so
-  that nobody's timer decides when a group begins. 5. A datagram for everybody names a digest of the
-  incarnations of all members. A member that knows other incarnations refuses it, like one for an incarnation
-  that is not its own. It then greets, as at the start, the sender if that is not known, else all from which
-  nothing has come yet. A sender that does not know all members yet sends to each. 6. A greeting that names
-  the own incarnation is a heartbeat for the endpoint, which is empty bytes. An endpoint's heartbeat to a
-  member that is not known yet is a greeting, and does not wait.
+   which is never longer than the frame; a member gets at most GREETINGS_MAX of them in GREETINGS_MS.
+2. A sender that names the own incarnation has heard from this member in this run, so its own incarnation is
+   believed. An incarnation from which nothing has reached the endpoint may be followed by a later one: an
+   earlier run of a member can still answer while the next run of the group begins. After that, a later one
+   means that the member was started again, and the group cannot go on. Frames of an earlier incarnation are
+   refused, however late they come.
+3. Datagrams for a member that is not known yet wait until it is: the first WAITING_MAX of them. More are
+   lost, as datagrams may be.
+4. A member greets all others when it starts, so that nobody's timer decides when a group begins.
+5. A datagram for everybody names a digest of the incarnations of all members. A member that knows other
+   incarnations refuses it, like one for an incarnation that is not its own. It then greets, as at the start,
+   the sender if that is not known, else all from which nothing has come yet. A sender that does not know all
+   members yet sends to each.
+6. A greeting that names the own incarnation is a heartbeat for the endpoint, which is empty bytes. An
+   endpoint's heartbeat to a member that is not known yet is a greeting, and does not wait.
 
 This is the verification tag of SCTP (RFC 9260, section 8.5), without its state of a connection. It shows that
 somebody reads the datagrams to an address, and not who: that takes a key. This module must not know a socket,

@@ -2,10 +2,10 @@
 and decides nothing.
 
 1. The address of a member is in its `Member`; the address of a process that may be one is among the seeds. A
-  datagram's sender is known by its incarnation (`sessions`), whatever address it comes from. 2. A datagram
-  that the operating system refuses is a lost datagram, counted by kind in `faults`. If it reports that nobody
-  listens at a member's port, the membership gets a hint. 3. The socket is shared (`shared_socket`): a shell
-  begins and stops while the socket goes on.
+   datagram's sender is known by its incarnation (`sessions`), whatever address it comes from.
+2. A datagram that the operating system refuses is a lost datagram, counted by kind in `faults`. If it reports
+   that nobody listens at a member's port, the membership gets a hint.
+3. The socket is shared (`shared_socket`): a shell begins and stops while the socket goes on.
 
 This module must not know a protocol, or who uses the events.
 """

@@ -5,13 +5,13 @@ a counter, and the bytes, sealed with AES-256-GCM as in `sealing`. Here members 
 is for two incarnations: HKDF of the group's key, by both and the counter's upper bits.
 
 1. A frame that does not name the own incarnation never reaches the group. It is answered with a greeting, a
-  frame without bytes, of which one address gets at most GREETINGS_MAX in GREETINGS_MS. 2. A frame that names
-  the own incarnation comes from a process that has heard from this one in this run. So datagrams of an
-  earlier run, and recorded ones, have no effect. 3. Each counter of an incarnation is accepted once. Counters
-  are kept for PEERS_MAX incarnations; the one that was not heard for longest is forgotten first. From then on
-  a frame is refused if its incarnation is unknown and no later than a forgotten one: it may have been
-  recorded. 4. Datagrams for an address without a known incarnation wait until that is known; only the last
-  ones are kept.
+   frame without bytes, of which one address gets at most GREETINGS_MAX in GREETINGS_MS.
+2. A frame that names the own incarnation comes from a process that has heard from this one in this run. So
+   datagrams of an earlier run, and recorded ones, have no effect.
+3. Each counter of an incarnation is accepted once. Counters are kept for PEERS_MAX incarnations; the one that
+   was not heard for longest is forgotten first. From then on a frame is refused if its incarnation is unknown
+   and no later than a forgotten one: it may have been recorded.
+4. Datagrams for an address without a known incarnation wait until that is known; only the last ones are kept.
 
 Without a key frames have the same head, and are not sealed: whoever reaches the members takes part. No clock
 and no socket; this module must not know what the bytes hold.

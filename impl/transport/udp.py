@@ -1,13 +1,15 @@
 """Shell of an endpoint under asyncio: it moves bytes between a UDP socket and the endpoint, sets one timer,
 and decides nothing.
 
-Rules of this file: 1. The addresses of the peers are given: datagrams for member q go to one address, of q's
-socket or of a relay in front of it, and q's datagrams come from there. Datagrams from another address are
-dropped. 2. A datagram that the operating system refuses (nobody listens, buffer full) is a lost datagram:
-counted by kind in `faults`, reported to the tracer, and left to the protocol's timers. 3. With a multicast
-address, a message to everybody is one datagram, from the own address as all others are; the members share a
-second socket's address, at which it comes in, and ignore their own. 4. After each step `on_progress` is
-called once; an exception in a step stops the shell and goes to `on_failure`.
+Rules of this file:
+1. The addresses of the peers are given: datagrams for member q go to one address, of q's socket or of a relay
+   in front of it, and q's datagrams come from there. Datagrams from another address are dropped.
+2. A datagram that the operating system refuses (nobody listens, buffer full) is a lost datagram: counted by
+   kind in `faults`, reported to the tracer, and left to the protocol's timers.
+3. With a multicast address, a message to everybody is one datagram, from the own address as all others are;
+   the members share a second socket's address, at which it comes in, and ignore their own.
+4. After each step `on_progress` is called once; an exception in a step stops the shell and goes to
+   `on_failure`.
 
 This module must not know a protocol, or who uses the deliveries.
 """

@@ -66,7 +66,11 @@ IN_MEMORY = StorageOptions()
 
 
 def engine_named(name: Engine | str) -> Engine:
-    """Return the engine of this name; an engine is returned unchanged."""
+    """Return the engine of this name; an engine is returned unchanged.
+
+    Raises:
+        SpecError: there is none; the known ones are listed.
+    """
     if isinstance(name, Engine):
         return name
     if name not in ENGINES:

@@ -5,10 +5,11 @@ A `StateSpace` explores: numbered states, found in blocks, each with its parent,
 `Transitions` walks: every step out of a packed state, each by its number. A search needs the first; a
 comparison of a specification with something else needs the second.
 
-1. States are numbered from 0 in the order of discovery: initial states first, then level by level. 2.
-    `expand` finds the successors of a block of states and appends new ones; `parent` of a new state is the
-    state it was found from. 3. A failure on the way is a `Finding`, never an exception: a step breaks
-    properties, or the specification has an error there.
+1. States are numbered from 0 in the order of discovery: initial states first, then level by level.
+2. `expand` finds the successors of a block of states and appends new ones; `parent` of a new state is the
+   state it was found from.
+3. A failure on the way is a `Finding`, never an exception: a step breaks properties, or the specification has
+   an error there.
 
 Further abilities of some engines stand apart: a `WholeSpace` can be gone over again, a `ResumableSpace` can
 be left and taken up again, a `ReducedSpace` leaves states out, a `LevelSpace` goes by whole levels.

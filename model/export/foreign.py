@@ -1,11 +1,12 @@
 """Runs that another tool wrote as ITF, such as Apalache and Quint, matched with steps of a specification.
 
 1. The file names variables and values, and no specification of ours. Variables are matched by name, without
-  the module that Quint puts before it; variables of one side alone are not compared. 2. A value is read by
-  the declared type. Values for which other tools have no type are accepted in their spelling: an index as its
-  number or as `p1`, a member of an enumeration as a string, an optional value as itself. 3. Each state must
-  follow from the one before by a step of the specification, that of `mbt::actionTaken` where the
-  specification has an action of this name. A state that repeats the one before needs no step.
+   the module that Quint puts before it; variables of one side alone are not compared.
+2. A value is read by the declared type. Values for which other tools have no type are accepted in their
+   spelling: an index as its number or as `p1`, a member of an enumeration as a string, an optional value as
+   itself.
+3. Each state must follow from the one before by a step of the specification, that of `mbt::actionTaken` where
+   the specification has an action of this name. A state that repeats the one before needs no step.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 they are.
 
 1. A name is spelt with the letters, digits and underscores that every such language has: any other sign is
-    written as `u` and its number (`ü` is `u00fc`). 2. A keyword of the other language gets the prefix `x_`; a
-    name that is taken gets a number. 3. The spelling depends only on the names before it. Changes are listed
-    in the head of the export.
+   written as `u` and its number (`ü` is `u00fc`).
+2. A keyword of the other language gets the prefix `x_`; a name that is taken gets a number.
+3. The spelling depends only on the names before it. Changes are listed in the head of the export.
 """
 
 from __future__ import annotations

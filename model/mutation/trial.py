@@ -2,19 +2,21 @@
 still has.
 
 1. A property is *broken* by a mutant when it is violated and CPython confirms the run, or, for a witness,
-    when all states are seen and none is one. If a bound left it undecided it is *open*, and never broken. 2.
-    A mutant that breaks nothing is *equivalent* within the constants when it has the same states and the same
-    steps. It is *inner* when it has others, but the judges of events see the same: the handlers' variables
-    take the same values together, also where nothing but faults can happen. Else it *survives*. 3. A mutant
-    that runs into an error of the specification (a value leaves its domain) before it breaks anything is
-    *invalid*, and so is one that is no specification: every check would report it, and it says nothing about
-    any. 4. A property is not judged if the change is in its own text, since it would be another property. 5.
-    Steps of actions that the change does not reach are made once, for the program, and shared by all mutants.
-    6. Mutants that the bound of generated Python leaves open continue in machine code, as do all mutants of a
-    program that is larger than that bound, or whose states are wide. There, a mutant that breaks nothing is
-    compared by the judged variables only, and never called equivalent; it is *undecided* where not all states
-    are seen, of it or of the program. 7. Where only broken properties are asked for, the program itself is
-    not explored; a brief question uses generated Python, any other machine code.
+   when all states are seen and none is one. If a bound left it undecided it is *open*, and never broken.
+2. A mutant that breaks nothing is *equivalent* within the constants when it has the same states and the same
+   steps. It is *inner* when it has others, but the judges of events see the same: the handlers' variables
+   take the same values together, also where nothing but faults can happen. Else it *survives*.
+3. A mutant that runs into an error of the specification (a value leaves its domain) before it breaks anything
+   is *invalid*, and so is one that is no specification: every check would report it, and it says nothing
+   about any.
+4. A property is not judged if the change is in its own text, since it would be another property.
+5. Steps of actions that the change does not reach are made once, for the program, and shared by all mutants.
+6. Mutants that the bound of generated Python leaves open continue in machine code, as do all mutants of a
+   program that is larger than that bound, or whose states are wide. There, a mutant that breaks nothing is
+   compared by the judged variables only, and never called equivalent; it is *undecided* where not all states
+   are seen, of it or of the program.
+7. Where only broken properties are asked for, the program itself is not explored; a brief question uses
+   generated Python, any other machine code.
 
 This file knows nothing of claims, and of operators only that they make mutants.
 """

@@ -1,10 +1,11 @@
 """Answers of Z3 to an obligation, part by part, with several seeds, a time for each, and a cache.
 
 1. Seed after seed is tried, first briefly, then longer (`TIMES`); the first answer but `unknown` decides. A
-  proved obligation is asked with the other seeds too: it is *stable* if all of them prove it. 2. The core of
-  a proof is asked again in another configuration. If that gives no answer, two more seeds must prove it; if
-  it finds a counterexample, we have an internal error. 3. A core is cached: where the same step and goal are
-  asked with a superset of its assumptions, the answer is known, whatever was edited elsewhere.
+   proved obligation is asked with the other seeds too: it is *stable* if all of them prove it.
+2. The core of a proof is asked again in another configuration. If that gives no answer, two more seeds must
+   prove it; if it finds a counterexample, we have an internal error.
+3. A core is cached: where the same step and goal are asked with a superset of its assumptions, the answer is
+   known, whatever was edited elsewhere.
 
 This file knows nothing of specifications.
 """

@@ -4,8 +4,8 @@
    nor assumed.
 2. Every obligation is a question in the decidable fragment, or the specification is refused with its place.
 3. An invariant holds for every n when all its obligations are proved, all those of the invariants that these
-  proofs use, and all that say that the text has a meaning. 4. An unproved obligation is shown by a step at a
-  small n, and whether its first state can be reached there.
+   proofs use, and all that say that the text has a meaning.
+4. An unproved obligation is shown by a step at a small n, and whether its first state can be reached there.
 
 This file knows nothing of Z3.
 """

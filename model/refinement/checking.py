@@ -2,11 +2,13 @@
 machine, or none.
 
 1. A transition that leaves the mapped state alone and emits nothing that the abstract machine knows is a
-  stutter. 2. Every other one is explained by steps of the machine (`explain.py`); explanations are cached by
-  mapped state before, mapped state after and events, of which there are few. 3. The walk is breadth first, so
-  the first transition that fails is one with a shortest way to it. It is replayed on the reference to be
-  shown. 4. If no state maps to one in which the machine's witnesses are true, nothing was refined: that is
-  unknown, never a pass.
+   stutter.
+2. Every other one is explained by steps of the machine (`explain.py`); explanations are cached by mapped
+   state before, mapped state after and events, of which there are few.
+3. The walk is breadth first, so the first transition that fails is one with a shortest way to it. It is
+   replayed on the reference to be shown.
+4. If no state maps to one in which the machine's witnesses are true, nothing was refined: that is unknown,
+   never a pass.
 
 This file knows no protocol and no abstract machine.
 """

@@ -2,12 +2,12 @@
 value is cached by the bits that the helper reads.
 
 1. A variable of the abstract machine is computed by the helper of its name. For a map the helper is called
-  for each key, where it takes the key (both keys for a map of maps), or returns the whole map. Without a
-  helper it is the protocol's variable of that name. 2. A helper reads few variables of the protocol. Its
-  value is cached by their bits, so that CPython runs it once for each combination that occurs, and a walk of
-  millions of transitions costs look-ups. 3. The variables that a helper may read are taken from its code, and
-  that of the methods it names: every attribute that is mentioned counts, so the set may be too large and
-  never too small.
+   for each key, where it takes the key (both keys for a map of maps), or returns the whole map. Without a
+   helper it is the protocol's variable of that name.
+2. A helper reads few variables of the protocol. Its value is cached by their bits, so that CPython runs it
+   once for each combination that occurs, and a walk of millions of transitions costs look-ups.
+3. The variables that a helper may read are taken from its code, and that of the methods it names: every
+   attribute that is mentioned counts, so the set may be too large and never too small.
 
 This file knows nothing of exploring, and no protocol.
 """

@@ -2,9 +2,9 @@
 successors of each state cached.
 
 1. A sequence whose events differ from the given ones, or from their order at one process, is given up at
-    once. 2. At most `MOST_STEPS` steps are tried: a transition of a protocol that needs more is no step of
-    the machine. 3. If there is no sequence, the guard is named that disables the one step that would lead
-    there.
+   once.
+2. At most `MOST_STEPS` steps are tried: a transition of a protocol that needs more is no step of the machine.
+3. If there is no sequence, the guard is named that disables the one step that would lead there.
 
 This file knows no protocol and no mapping.
 """

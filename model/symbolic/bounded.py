@@ -3,11 +3,12 @@
 Depth by depth Z3 is asked for a run that breaks it, so that the first one found is a shortest.
 
 1. A run of Z3 is only a list of steps. The reference executes it, and must find the same violation; a
-  difference is our failure (`InternalError`), never a verdict. 2. An obligation is violated by a state from
-  which no fault-free run leads to one where it is true (`recovery`); a quiescent state is the simplest. 3.
-  Time that runs out gives `unknown`, with the depth that was finished. 4. After an error of the specification
-  nothing is decided, as in every engine: obligations and deadlock stay open, and so does everything that only
-  longer runs show.
+   difference is our failure (`InternalError`), never a verdict.
+2. An obligation is violated by a state from which no fault-free run leads to one where it is true
+   (`recovery`); a quiescent state is the simplest.
+3. Time that runs out gives `unknown`, with the depth that was finished.
+4. After an error of the specification nothing is decided, as in every engine: obligations and deadlock stay
+   open, and so does everything that only longer runs show.
 """
 
 from __future__ import annotations

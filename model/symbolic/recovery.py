@@ -2,12 +2,13 @@
 known recovery.
 
 1. Z3 returns a shortest run to a state in which the obligation is false and that fits no recovery known so
-    far. 2. A second search, without faults, looks for a way from that state to one where the obligation is
-    true. If there is none, because all its runs end or come back to earlier states, or because the states
-    ahead are few and were enumerated, the state is irrecoverable and the obligation violated. 3. If there is
-    one, its list of steps is a *recovery*: all states in which these steps can be taken one after the other,
-    and end where the obligation is true, are recoverable. That is a formula about the state, and so is
-    recovery by a beginning of the list. Back to 1.
+   far.
+2. A second search, without faults, looks for a way from that state to one where the obligation is true. If
+   there is none, because all its runs end or come back to earlier states, or because the states ahead are few
+   and were enumerated, the state is irrecoverable and the obligation violated.
+3. If there is one, its list of steps is a *recovery*: all states in which these steps can be taken one after
+   the other, and end where the obligation is true, are recoverable. That is a formula about the state, and so
+   is recovery by a beginning of the list. Back to 1.
 
 Quiescent states, where nothing but faults can happen, are irrecoverable too. The search for a way is bounded
 by `DEPTHS`; if a state needs longer the verdict is `unknown`.

@@ -1,9 +1,10 @@
 """Iterative deepening: whether a run of so many steps exists whose last state shows one of the targets.
 
 1. At each depth one question asks for all targets that are still open; an answer closes the targets that it
-  shows, and the question is put again. A refutation at a depth is asserted as a fact. 2. When no run has more
-  steps (steps that a shortest run does not need are left out, `dominated`), the search is complete. 3. Time
-  that runs out stops it, with the depth that was finished.
+   shows, and the question is put again. A refutation at a depth is asserted as a fact.
+2. When no run has more steps (steps that a shortest run does not need are left out, `dominated`), the search
+   is complete.
+3. Time that runs out stops it, with the depth that was finished.
 
 This file knows nothing of verdicts.
 """

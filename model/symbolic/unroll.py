@@ -1,16 +1,19 @@
 """Unrolling of runs of k steps to clauses: literals for each time, a chosen instance between two times, frame
 axioms both ways.
 
-1. Exactly one instance is chosen between two times; it is enabled and is no error. 2. A literal that no
-  possible instance changes is the same literal at the next time; one that cannot become true stays the
-  constant. Parts that are unreachable in k steps therefore never reach Z3. 3. Each change has a reason: a
-  difference between two times is explained by a chosen instance that can make it.
+1. Exactly one instance is chosen between two times; it is enabled and is no error.
+2. A literal that no possible instance changes is the same literal at the next time; one that cannot become
+   true stays the constant. Parts that are unreachable in k steps therefore never reach Z3.
+3. Each change has a reason: a difference between two times is explained by a chosen instance that can make
+   it.
 
 A `simple` run meets no state twice: each step changes the state, and `forbid_returns` excludes longer cycles.
 
-With `roles` only runs are left that can be shortest for the target: 4. No step is dominated (`dominated`). 5.
-Of two neighbouring independent steps the one with the smaller number comes first. Every run can be brought
-into that form by exchanging neighbours, and ends in the same state.
+With `roles`, which say what helps or hinders to reach the target (`dominated.py`), only runs are left that can
+be shortest for it:
+4. No step is dominated: none only takes away what helps, or only adds what hinders.
+5. Of two neighbouring independent steps the one with the smaller number comes first. Every run can be brought
+   into that form by exchanging neighbours, and ends in the same state.
 
 Everything is judged in states, also the effects of the next step (a broken property, an error). This file
 knows nothing of properties.

@@ -1,4 +1,9 @@
-"""Record of a claim: its place and text, its checks with their expected results, and its repairs."""
+"""Record of a claim: its place and text, its checks with their expected results, and its repairs.
+
+A record holds no engine and no result of today: it is the expectation that a run is compared with.
+`Claim.verdict` is about the claim as the document states it; each `Check` has its own expected outcome, since
+a claim is often judged by what must not hold.
+"""
 
 from __future__ import annotations
 

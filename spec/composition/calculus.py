@@ -1,5 +1,14 @@
 """Rule of composition: a stack is well-formed when the properties that each layer requires hold below it;
 above it hold its own properties and those that it passes on.
+
+The rule is that of the Horus paper (van Renesse, Birman, Friedman, Hayden, Karr 1995): a stack is well-formed
+if each layer's requirements are guaranteed by the stack underneath it, provided by the layer next below or
+inherited from a lower one.
+
+    well_formed(l:S)  =  well_formed(S) and Requires(l) is within Properties(S)
+    Properties(l:S)   =  Provides(l) + (Inherits(l) within Properties(S))
+
+This file knows nothing of which layers there are.
 """
 
 from __future__ import annotations

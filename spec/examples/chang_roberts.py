@@ -1,5 +1,11 @@
 """Leader election in a ring: the process with the smallest identity wins; one that hears of a smaller
 identity has lost and passes it on.
+
+Sources: E. Chang, R. Roberts, "An improved algorithm for decentralized extrema-finding in circular
+configurations of processes", CACM 22(5), 1979; S. Merz, the PlusCal algorithm ChangRoberts of the public TLA+
+examples, with 137 reachable states for 3 nodes.
+
+As in the module's model the identity of a node is its number, and any nodes may be initiators.
 """
 
 from __future__ import annotations

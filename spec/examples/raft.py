@@ -1,4 +1,13 @@
-"""Raft with logs: one leader for each term, whose log the other servers copy; committed entries stay."""
+"""Raft with logs: one leader for each term, whose log the other servers copy; committed entries stay.
+
+Sources: D. Ongaro, J. Ousterhout, "In search of an understandable consensus algorithm", USENIX ATC 2014,
+figures 2 and 3; D. Ongaro, the TLA+ module raft, 2014.
+
+An entry is the term that it was made in: one leader makes all entries of a term, one for each place. Messages
+are a set that only grows, so that they may be lost, repeated and overtaken; an answer of "no" tells a leader
+only what to try next, and here it tries everything. A server that stops is one that takes no steps; restarts,
+snapshots and changes of the cluster are left out.
+"""
 
 from __future__ import annotations
 

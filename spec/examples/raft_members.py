@@ -1,5 +1,12 @@
 """Raft whose cluster changes, one server at a time, and whose leader announces committed entries by
 heartbeats.
+
+Sources: D. Ongaro, "Consensus: bridging theory and practice", 2014, section 4.1; etcd's raft, in which a
+change counts from when its entry is applied, and a heartbeat carries what is committed.
+
+An entry of the log is its term alone. What a configuration entry changes stands in `changes` under its term
+and place, where one leader has put it. A server counts the members that it knows of after the changes that it
+has applied; a leader makes a change when it has applied those before. At the beginning all are members.
 """
 
 from __future__ import annotations

@@ -119,7 +119,7 @@ class Place(ABC):
 
     @abstractmethod
     def present(self) -> Map[Any, Any]:
-        """The map that stands here now."""
+        """Return the map that the state holds at this place now."""
 
     @abstractmethod
     def hold(self, changed: Map[Any, Any]) -> None:

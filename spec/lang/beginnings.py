@@ -2,11 +2,12 @@
 the later parameters.
 
 1. The `@initial` method is run with a stand-in for each parameter that has no value yet. If a guard disables
-  it before a stand-in is used, no values of the later parameters help. If a stand-in is used, the next
-  parameter gets its values. So guards about the first parameters, written first, save most of the work. 2. A
-  stand-in raises `Undecided` when it is used. Identity cannot be observed: parameters that an `is` may
-  compare have their values from the beginning. 3. Each combination that is found is run once more with values
-  only, so nothing depends on stand-ins in the end.
+   it before a stand-in is used, no values of the later parameters help. If a stand-in is used, the next
+   parameter gets its values. So guards about the first parameters, written first, save most of the work.
+2. A stand-in raises `Undecided` when it is used. Identity cannot be observed: parameters that an `is` may
+   compare have their values from the beginning.
+3. Each combination that is found is run once more with values only, so nothing depends on stand-ins in the
+   end.
 
 This file knows nothing of states.
 """

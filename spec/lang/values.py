@@ -542,6 +542,10 @@ def guard(function: Marked) -> Marked:
 def constraint(*actions: str) -> Callable[[Marked], Marked]:
     """Declare a bound of the exploration, which is no part of the model: the named actions happen only where
     it is true.
+
+    Without names it is asked of every action, so that nothing leads on from a state where it is false. Its
+    parameters are found among those of each action by name. A verdict under a constraint says so;
+    `budget(...)` inside it keeps its meaning.
     """
     return _marker(Mark("constraint", actions=actions))
 

@@ -225,6 +225,8 @@ def active_variants(cls: type, constants: Mapping[str, int | bool | str]) -> tup
 def stand_in(owner: type, name: str, function: Any) -> type:
     """Return a class that replaces `owner` wherever it is composed, with `function` as the text of the method
     `name`; `super()` in it has the meaning that it has in `owner`.
+
+    It is a variant in all but its mark: a changed text is composed as a planted fault is.
     """
     body = {"__qualname__": owner.__qualname__, "__module__": NOWHERE}
     made = type(owner)(owner.__name__, (owner,), body)
@@ -266,6 +268,9 @@ def with_stand_in(cls: type, variants: tuple[type, ...], stand_in: type) -> type
 def composed(cls: type, variants: tuple[type, ...]) -> type:
     """Return the class with these variants, the last on top, each above the classes that it changes and below
     all others; the class itself when there are none.
+
+    Raises:
+        SpecError: no order of the classes agrees with what each builds on.
     """
     return _compose(cls, variants) if variants else cls
 

@@ -1,4 +1,7 @@
-"""Nodes of the intermediate form, each after the parts it is made of."""
+"""Nodes of the intermediate form, each after the parts it is made of.
+
+This file knows nothing of what the nodes mean.
+"""
 
 from __future__ import annotations
 

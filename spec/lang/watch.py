@@ -1,4 +1,10 @@
-"""Reports of long work, piece by piece, so that the caller can check the time."""
+"""Reports of long work, piece by piece, so that the caller can check the time.
+
+`working` costs next to nothing where nobody watches. A watcher ends the work by raising an exception. Each
+thread has its own.
+
+This file knows no clock and no bound.
+"""
 
 from __future__ import annotations
 

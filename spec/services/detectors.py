@@ -1,4 +1,14 @@
-"""Failure detectors: the suspicions of each process, and their promises."""
+"""Failure detectors: the suspicions of each process, and their promises.
+
+Completeness says that crashes are suspected, accuracy that nothing else is. "In the end" is an obligation: it
+is judged where nothing more can happen. The four classes: P has strong completeness and strong accuracy, S
+strong completeness and weak accuracy; of the eventual classes, eventually P and eventually S, the accuracy is
+true in the end only.
+
+Sources: T. D. Chandra, S. Toueg, "Unreliable failure detectors for reliable distributed systems", Journal of
+the ACM 43(2), 1996, section 2.4, figure 1; Barchet-Estefanel 2002, section 4.1. The detectors themselves are
+in `antiphon.spec.environment.detectors`.
+"""
 
 from __future__ import annotations
 

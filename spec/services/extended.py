@@ -92,7 +92,9 @@ class ExtendedVirtualSynchrony(OwnLists, PartitionableSynchrony):
         )
 
     def who_has_early(self, p: Process, q: Process, v: View) -> Process:
-        """Return the one of the two that has delivered that message early."""
+        """Return the one of p and q that delivered the message of `one_torn(p, q, v)` in v before its
+        transitional configuration; q if there is no such message.
+        """
         m = self.one_torn(p, q, v)
         return p if m is not None and self.has_early(p, m, v) else q
 

@@ -29,7 +29,12 @@ from antiphon.spec.services.views import PartitionableSynchrony
 
 
 class AnyHistory(PartitionableSynchrony):
-    """State of a history of honest deliveries, with the properties that it has broken so far."""
+    """State of a history of honest deliveries, with the properties that it has broken so far.
+
+    State: `sending_view_broken`, `same_view_broken` and `synchrony_broken` stand for Sending View Delivery,
+    Same View Delivery and View Synchrony; `sent_late[m]` says that m was broadcast in a view that somebody
+    had left already.
+    """
 
     sending_view_broken: bool = False
     same_view_broken: bool = False

@@ -6,10 +6,10 @@ processes deliver in a view, one is a prefix of the other. The strong total orde
 `UniformNumbering` of `order`.
 
 1. Weak order is judged pairwise: among processes that have delivered the same messages (virtual synchrony)
-    that is equivalent to one order for all of them. 2. A pair is compared when the later of two deliveries of
-    a message comes, by the places of messages in each process's own sequence, so the verdict does not depend
-    on how concurrent events were merged. An event costs a number of operations proportional to the number of
-    processes, whatever the length of the log.
+   that is equivalent to one order for all of them.
+2. A pair is compared when the later of two deliveries of a message comes, by the places of messages in each
+   process's own sequence, so the verdict does not depend on how concurrent events were merged. An event costs
+   a number of operations proportional to the number of processes, whatever the length of the log.
 
 Source: Chockler, Keidar and Vitenberg 2001, in sense, not in words.
 """

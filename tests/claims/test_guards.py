@@ -190,7 +190,7 @@ def test_a_file_is_asked_about_in_one_family_and_named_from_the_root() -> None:
         if item.change.before == "self.belongs[j] == 0"
     )
     assert file_of(resilient) == "spec/protocols/reformation/figures23_24.py"
-    assert cited(resilient) == "Figure 24, phase I"
+    assert cited(resilient) == "figure 24, phase I"
 
 
 def test_the_section_lists_them_file_by_file(found: GuardTally) -> None:

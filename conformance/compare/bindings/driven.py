@@ -1,11 +1,12 @@
 """Interface of a core that is driven step by step, with its report of each step: by convention, or as a
 binding overrides it.
 
-1. `broadcast` takes a payload and returns the name of the message, which a tracer gets too. 2. An internal
-  step is a method of the core with the name of the action; it takes the time, and returns whether there was
-  something to do. `deliver` takes no time, and returns a `Delivery`. 3. Any other action is a timer of the
-  same name: `core.expire(timer, now)`. 4. Deliveries of a step are in the snapshot's `deliveries` until
-  `core.deliveries()` takes them; their numbers end at the snapshot's `delivered`.
+1. `broadcast` takes a payload and returns the name of the message, which a tracer gets too.
+2. An internal step is a method of the core with the name of the action; it takes the time, and returns
+   whether there was something to do. `deliver` takes no time, and returns a `Delivery`.
+3. Any other action is a timer of the same name: `core.expire(timer, now)`.
+4. Deliveries of a step are in the snapshot's `deliveries` until `core.deliveries()` takes them; their numbers
+   end at the snapshot's `delivered`.
 
 This module must not know a protocol, or the values of a specification.
 """

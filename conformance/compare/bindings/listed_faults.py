@@ -197,7 +197,7 @@ class ProposesTwice(ViewChange):
         return self.complete and self._agreement.decision is None and len(self.heard) > self._tried
 
     def propose(self, merge: Merge) -> None:
-        """Propose, and count the proposals."""
+        """Propose, and remember how many reports there were, so that a later one causes another proposal."""
         super().propose(merge)
         self._tried = len(self.heard)
 

@@ -92,7 +92,10 @@ class RingBinding(CoreBinding[Message]):
         return Delivery(*name, number, body), (tracing.Deliver(me, name, number, body),)
 
     def traced_step(self, me: int, before: Snapshot, after: Snapshot, action: str) -> tracing.Step:
-        """Return the values of a token: its number and the message that it numbers."""
+        """Return the trace event of the step. `accept` has the number of the token that arrived; `sequence`
+        and `pass_null` have the number of the token that was passed, and the message that it numbers. Any
+        other step has its name alone.
+        """
         if action == "accept":
             return tracing.Step(me, action, number=before.arriving)
         if action in ("sequence", "pass_null"):

@@ -84,8 +84,9 @@ def links_of(process: int, history: History) -> Iterator[Link]:
 
 
 def circles(links: Iterable[Link]) -> Finding:
-    """Return the finding about these links, in any order; of links between the same messages the smallest is
-    reported.
+    """Return the finding of UniformGlobalOrder: whether these links, given in any order, form a cycle. The
+    finding counts the messages on cycles, and its reason shows one short cycle. Where several processes have
+    the same link, the one of the lowest process is shown.
     """
     following: dict[str, dict[str, Link]] = {}
     for link in links:

@@ -1,13 +1,15 @@
-"""JSON file of the mutants' answers: a section a family, read and written whole.
+"""JSON file of the mutants' answers (`docs/ledger-strength.json`), read and written whole. It has one section
+for each family of claims (the letters before the dash: RBC, MSQ).
 
 1. A section holds the results of a family (`results`), and a digest of everything they depend on. A stale
-  section is noticed without running anything.
-2. The digest is of the records, of their specifications' meaning, and of the checked properties' meaning. It
-   does not depend on whether a check is deep: a row stays true when its check becomes deep or quick. A check
-   that was deep may have been left out, so that a section without a row for a quick check is stale too.
+   section is noticed without running anything.
+2. The digest covers the recorded checks that hold, and the meaning of their specifications and of the checked
+   properties. It does not cover whether a check is deep: its row stays true when the check becomes quick. But
+   a deep check may have been left out when the section was written. If it is quick today, the section has no
+   row for it, and is stale.
 3. A row is one line, so that a diff of two files is readable.
 
-This file knows no protocol, runs nothing, and knows nothing of the page.
+This file knows no protocol, runs nothing, and knows nothing of `docs/ledger-strength.md`, the page that is made from it.
 """
 
 from __future__ import annotations

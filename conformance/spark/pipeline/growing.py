@@ -1,12 +1,12 @@
 """Source of Spark for a folder of logs that grow in place: its rows are ranges of bytes.
 
 1. Spark's own source of files takes whole new files, and a log grows by its end. Here the offset of a stream
-   is the size of every log, with the time at which it was looked at; what lies between two offsets is a
-   range of bytes for each log that grew. Written bytes of a log never change, so that the same two offsets
-     always mean the same bytes, as exactly-once needs. 2. A row is a range, not its contents, which the task
-     with the run's state reads (`watching`).
+   is the size of every log, with the time at which it was looked at; what lies between two offsets is a range
+   of bytes for each log that grew. Written bytes of a log never change, so that the same two offsets always
+   mean the same bytes, as exactly-once needs.
+2. A row is a range, not its contents, which the task with the run's state reads (`watching`).
 3. When no log has grown for `silence_s`, two ticks follow: rows without a run, which have the time. The first
-    moves the watermark, the second triggers the states that wait for it.
+   moves the watermark, the second triggers the states that wait for it.
 4. Logs of directories of runs are followed, except for compressed ones, which do not grow.
 
 This module knows names and sizes of files, and no lines.

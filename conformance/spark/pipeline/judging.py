@@ -3,10 +3,10 @@
 
 1. `verdicts/<promise>/` of a batch has `suspects/`, the runs that were not found healthy, `found/`, a row for
    each property of each of these that was judged, and `healthy.json`: for each property the number of other
-       runs, all of which keep it, and of judged events. It is written once, beside its place, and renamed. 2.
-       The driver gets a row a property and outcome, and the first few violations and faults; never a row a
-       run. 3. With a promise that no pass can decide (`scan.facts_for`) every run is a suspect. A suspect has
-       to fit the memory of one task.
+   runs, all of which keep it, and of judged events. It is written once, beside its place, and renamed.
+2. The driver gets a row a property and outcome, and the first few violations and faults; never a row a run.
+3. With a promise that no pass can decide (`scan.facts_for`) every run is a suspect. A suspect has to fit the
+   memory of one task.
 
 This module knows no property's definition.
 """

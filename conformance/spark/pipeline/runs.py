@@ -2,8 +2,8 @@
 
 1. A path is a log, a directory of one run, a directory of runs, or a pattern of those, on a file system that
    all machines see. A URI with `file:` is the same. `remote` finds other addresses of Spark.
-2. A run is its directory. Its mark differs when its logs have changed. 3. Directories are listed by several
-  threads, since file systems answer slowly.
+2. A run is its directory. Its mark differs when its logs have changed.
+3. Directories are listed by several threads, since file systems answer slowly.
 
 This module opens no log.
 """

@@ -1,8 +1,8 @@
 """Temporary directories of a program, which are removed when it ends.
 
 1. A directory belongs to the process that holds the lock of the file `.owner` in it. The operating system
-  releases the lock however that process ends. 2. A process that makes such a directory first removes those
-  whose owners have ended, also by SIGKILL.
+   releases the lock however that process ends.
+2. A process that makes such a directory first removes those whose owners have ended, also by SIGKILL.
 
 This module knows neither Java nor Spark.
 """

@@ -1,13 +1,13 @@
 """Swarm on Spark: seeds are spread over tasks, and each run is taken and judged in its task.
 
 1. A task takes the runs of some consecutive seeds by `run_seed`, and gives a row a run (`RESULTS`). No row
-  depends on the division into tasks; Spark computes sums over all rows. 2. The driver gets those sums, and
-  the rows of the runs that fail. It repeats the first of these for its schedule and logs, and to check that
-  executors run the same code.
+   depends on the division into tasks; Spark computes sums over all rows.
+2. The driver gets those sums, and the rows of the runs that fail. It repeats the first of these for its
+   schedule and logs, and to check that executors run the same code.
 3. With a lake the rows stand in the batch, `swarm/`, and the logs of all failing runs and of a sample of the
    others are read into it as if they were files: tasks take these runs again, since a seed is all that they
    need. Runs are numbered by their seeds. The id of the batch is the hash of the request and of all rows: the
-       same swarm changes nothing.
+   same swarm changes nothing.
 
 This module knows no protocol and no property.
 """

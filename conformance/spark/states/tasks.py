@@ -2,8 +2,8 @@
 
 1. `expand` gives the successors of its piece, some hundred thousand at a time: each once, sorted, so that
    those of one partition stand together, which is a block.
-2. `take_in` has all blocks of one partition: a state that is in none of its runs is new, and written. 3.
-    `choose` searches a piece again for states of a kind, for the path to a finding.
+2. `take_in` has all blocks of one partition: a state that is in none of its runs is new, and written.
+3. `choose` searches a piece again for states of a kind, for the path to a finding.
 
 A *fact* may be true in a level: a property by its name (an invariant is false in a state, a witness true, a
 step from a state breaks it), `QUIET`, `ERROR` (a step cannot be executed), or the name of a predicate behind

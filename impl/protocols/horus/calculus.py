@@ -1,5 +1,16 @@
 """Rule of composition for the layers that run, with a row for each layer: a stack is well-formed if each
 layer's required properties hold below it.
+
+    well_formed(l:S)  =  well_formed(S) and requires(l) is within properties(S)
+    properties(l:S)   =  provides(l) + (inherits(l) within properties(S))
+
+A network that may lose gives best effort delivery, P1, and nothing else. The paper's Table 3, which has the
+rows, is a picture that its transcription has lost; these follow its words about each layer. Of P3, unicasts,
+no layer here makes use but COM: above NAK everything is cast.
+
+This module must not know what a layer does.
+
+Source: van Renesse and others 1995, the section on composition.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ Rules of this file:
 1. No clock, socket, randomness or thread: `now` comes in, messages and deliveries go out as data.
 2. A call goes down or up through the layers in one step, and no layer waits. `settle` only hands over what
    came up.
-3. A layer's timer runs exactly while the layer lists it; a layer knows no time itself. 4. A header that a
-  layer cannot read is counted in `violations`, and changes nothing. 5. The layers bound their state: a member
-  is busy while one of them is full.
+3. A layer's timer runs exactly while the layer lists it; a layer knows no time itself.
+4. A header that a layer cannot read is counted in `violations`, and changes nothing.
+5. The layers bound their state: a member is busy while one of them is full.
 
 A message needs no identifier in it: casts of one member come up in their order, and all of them, so that they
 are counted here.

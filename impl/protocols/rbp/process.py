@@ -584,7 +584,10 @@ class Core(TimedCore[Message, Timer]):
         return merged_with_kept(reports, kept, missing=missing)
 
     def adopt(self, agreed: Report) -> list[Delivery] | None:
-        """Deliver the stable and the agreed messages that were not delivered (steps 5 and 6)."""
+        """Deliver the stable and the agreed messages that were not delivered (steps 5 and 6).
+
+        None when something between the two is here nowhere: this process was external, and has missed it.
+        """
         queues = self._queues
         bodies = queues.received | {name: body for name, body in queues.stable.values() if name is not None}
         found = queues.numbers | {number: name for number, (name, _) in queues.stable.items()}

@@ -1,4 +1,25 @@
-"""recvQ, seqQ and, in figure 25, stableQ: the messages that a process has, lacks, and has forgotten."""
+"""recvQ, seqQ and, in figure 25, stableQ: the messages that a process has, lacks, and has forgotten.
+
+The figures ask four questions of the queues at every step; each is answered in constant amortised time, so
+that a run of any length costs the same per message:
+
+- "first msg s.t. (m, B) in recvQ and B not in seqQ" (line 46; 59 in figure 25): a queue of candidates,
+  dropped from its head once numbered;
+- the highest k such that all numbers 1..k are known (`ts`): moved forward as numbers come;
+- the known numbers beyond that, and the bodies of numbered messages that never came: two small sets.
+
+Figure 16 forgets nothing. What figure 25 collects leaves all queues. Two facts keep it known (lines 20 and 26
+there), at the cost of one number for each source:
+
+- all numbers 1..`last_number` were known, so one of them that is not here any more is over;
+- a source broadcasts its next message when its last one has a number, so the messages that have numbers in
+  1..`last_number` are its first `numbered` ones, and one of them that is not here any more is over.
+
+How far ahead of what is known anything may lie is for the process to say: `Core` refuses what cannot be.
+This module must not know about tokens, timers or other processes.
+
+Source: Barchet-Estefanel 2002, section 3.1.3, figure 16, and section 3.2.2, figure 25.
+"""
 
 from __future__ import annotations
 

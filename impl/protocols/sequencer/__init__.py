@@ -1,4 +1,10 @@
-"""SEQUENCER, repaired: a member sends to the coordinator, which multicasts for it."""
+"""SEQUENCER, repaired: a member sends to the coordinator, which multicasts for it.
+
+Between its members it needs reliable queues. With members that stay it delivers what is ordered; on the lists
+of a group whose members change, what all have that take part in the ordering (`sequencer_listed`).
+
+Source: B. Ban, "Design of SEQUENCER, a total order protocol using a sequencer", 2005.
+"""
 
 from __future__ import annotations
 

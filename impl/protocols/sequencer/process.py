@@ -1,4 +1,39 @@
-"""Core of SEQUENCER, repaired: a message goes to the coordinator, which multicasts it for its sender."""
+"""Core of SEQUENCER, repaired: a message goes to the coordinator, which multicasts it for its sender.
+
+Rules of this file:
+1. No clock, socket, randomness or thread: this core needs no time at all, for the queues below lose nothing.
+2. One public action is one atomic step, and a step never waits. Nothing happens without a message or a call,
+   so `settle` only hands over what was delivered.
+3. The coordinator's own copy of a multicast is applied inside the step; only the copies for others become
+   outputs.
+4. Whoever calls `receive` has checked the message's ranges (`messages.flaw`). What no correct member says is
+   counted in `violations` and changes nothing.
+5. What is kept is bounded: `pending_max` own messages, one number for each member, and EARLY_MAX messages for
+   each member that arrive before the view in which they were sent.
+
+| document                        | here                                                         |
+|---------------------------------|--------------------------------------------------------------|
+| local_addr, coord               | `me`, the first of `group`                                   |
+| forward-table                   | `_forward_table`, by seqno                                   |
+| received-table                  | `_received_table[s]`, the highest seqno of s; 0: no entry    |
+| On send(M)                      | `broadcast`                                                  |
+| On reception of M from S        | `receive`                                                    |
+| Multicast(M,S), Deliver(M,S)    | `_multicast`, `_deliver`                                     |
+| On view change                  | `change_view` (`impl.protocols.views`)                       |
+| "shallow-copy M into M-tmp"     | messages are immutable; a delivery is made from one          |
+
+Repairs, by paragraph. On send: the coordinator, too, keeps its message in the forward-table until it has it
+back. On reception of FORWARD: who is not yet the coordinator keeps it until it is. Deliver: what comes of a
+process that is not in the view is discarded. On view change: members leave a view only after all who go on
+have received what any of them has, and send nothing meanwhile (`block`); messages are sent again whenever the
+coordinator is another one, not only if it left.
+
+Two repairs are not made here. To remember each seqno instead of the highest is needed only where the queues
+to the coordinator do not keep their order. To deliver a message after all have it is what a layer above may
+ask for; here it is delivered when it is ordered.
+
+Source: B. Ban, "Design of SEQUENCER, a total order protocol using a sequencer", 2005, section "Design".
+"""
 
 from __future__ import annotations
 

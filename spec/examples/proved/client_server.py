@@ -1,5 +1,10 @@
 """Server that answers requests, alone or with the help of a database; no client gets an answer without its
 request.
+
+Source: Y. Feldman, O. Padon, N. Immerman, M. Sagiv, S. Shoham, "Bounded quantifier instantiation for checking
+inductive invariants", TACAS 2017; problems `client_server_ae` and `client_server_db_ae` of mypyvy.
+
+Which response answers which request is chosen at the beginning and stays.
 """
 
 from __future__ import annotations

@@ -1,4 +1,11 @@
-"""Lock whose holder passes it on with a higher number; a node refuses a lower number."""
+"""Lock whose holder passes it on with a higher number; a node refuses a lower number.
+
+Source: C. Hawblitzel, J. Howell, M. Kapritsos, J. Lorch, B. Parno, M. Roberts, S. Setty, B. Zill, "IronFleet:
+proving practical distributed systems correct", SOSP 2015, its toy lock; problem `ironfleet_distributed_lock`
+of mypyvy.
+
+Messages stay in the network: they may be lost, doubled and reordered.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""Learning switches: a switch learns from packets the way to their sources; the ways have no cycle."""
+"""Learning switches: a switch learns from packets the way to their sources; the ways have no cycle.
+
+Source: Y. Feldman, O. Padon, N. Immerman, M. Sagiv, S. Shoham, "Bounded quantifier instantiation for checking
+inductive invariants", TACAS 2017; problem `learning_switch_forall` of mypyvy.
+
+`routes` is the closure of the tables: from the switch a packet for `to` comes to `by`, over however many
+others.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""Lock by tickets: a thread draws a number, and enters when its number is served."""
+"""Lock by tickets: a thread draws a number, and enters when its number is served.
+
+Source: O. Padon, J. Hoenicke, G. Losa, A. Podelski, M. Sagiv, S. Shoham, "Reducing liveness to safety in
+first-order logic", POPL 2018; problem `ticket` of mypyvy, which proves mutual exclusion.
+
+A thread that waits enters when its number is at most the one that is served, as in the source. Numbers end
+with the constant `tickets`.
+"""
 
 from __future__ import annotations
 

@@ -57,7 +57,9 @@ class Access:
 
 @dataclass
 class Survey:
-    """Everything a loop body does, with helpers looked into."""
+    """Uses of state variables in the body of a loop and in the helpers that it calls, and how its local names
+    depend on the value of the loop.
+    """
 
     world: World
     accesses: list[Access] = field(default_factory=list)

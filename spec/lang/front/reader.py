@@ -330,7 +330,9 @@ def _without_uncalled_predicates(module: ir.Module) -> ir.Module:
 
 
 def definitions(module: ir.Module) -> tuple[ir.Definition, ...]:
-    """Every body of a module."""
+    """Return everything in a module that has a body: functions, procedures, initials, actions, handlers,
+    predicates and step invariants.
+    """
     return (
         *module.functions, *module.procedures, *module.initials, *module.actions, *module.handlers,
         *module.predicates, *module.step_invariants

@@ -1,5 +1,12 @@
 """Reader of expressions: `read` returns the value, `condition` also the facts that hold where it is true and
 where it is false.
+
+Operands are read by `read` again. Which function reads which kind of node, `table.py` enters into `READERS`
+and `TESTS`, so that the modules of those functions need not import each other.
+
+`wanted` is the type that the place expects, which displays, empty sets and None need. `stored` says that the
+value goes straight to a place that checks its domain (a variable, an argument, a field), so that a set may be
+written with elements that only that check can judge.
 """
 
 from __future__ import annotations
@@ -155,7 +162,11 @@ def _value(body: Body, node: ast.expr, wanted: types.Type | None, stored: bool) 
 
 
 def condition(body: Body, node: ast.expr) -> Condition:
-    """Return a boolean expression and the facts that it proves."""
+    """Return a boolean expression and the facts that it proves.
+
+    Raises:
+        SpecError: it is not boolean, or not in the language.
+    """
     test = TESTS.get(type(node))
     shown = test(body, node) if test is not None else None
     if shown is not None:

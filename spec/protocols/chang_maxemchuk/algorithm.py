@@ -1,5 +1,22 @@
 """CM, with a token that circulates: a process that acknowledges with it has all earlier
 acknowledged updates.
+
+Source: J. Kim and C. Kim, "A total ordering protocol using a dynamic token-passing scheme", Distributed
+Systems Engineering 4, 1997, section 3, first paragraph. (The same protocol in another description, with its
+packets, is `rbp`.)
+
+What is modelled: who has which update, who knows how many ACKs, and who holds the token. A process has one
+outstanding update.
+What is abstracted: what is lost is what arrives late. An update or an ACK that was multicast comes to a
+process at any time, first or repeated, and nothing says how, since the paragraph does not. Updates are
+numbered in the order in which they are multicast.
+
+| paper                | here                                                                    |
+|----------------------|-------------------------------------------------------------------------|
+| MSG(U, U_id)         | `source`, `obtained`: who sent U, and which processes have it           |
+| ACK(t, U_id, g)      | `order[g]`, `acknowledged`: the U of g, and how many ACKs a process has |
+| the holder, LTM_t    | `holder()`                                                              |
+| delivered up to      | `status`                                                                |
 """
 
 from __future__ import annotations

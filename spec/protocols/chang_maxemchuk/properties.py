@@ -1,5 +1,7 @@
 """Promises of CM: the processes that have an update after a number of acknowledgements, and total order
 broadcast.
+
+Source: J. Kim and C. Kim, 1997, section 3, first paragraph.
 """
 
 from __future__ import annotations

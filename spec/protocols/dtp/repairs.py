@@ -88,7 +88,7 @@ class AdvanceOnDelivery(UpToGap):
     """
 
     def may_cover(self, p: Process, k: Number) -> bool:
-        """Return True if p has the update too."""
+        """Return True if R_p[p] may become k: BUF has not only the ACK with gsn k, but also its update."""
         item = self.acks[p][k]
         return super().may_cover(p, k) and item is not None and item.message in self.buffer[p]
 

@@ -1,5 +1,7 @@
 """Bounds of the exploration of Horus' layers: variants, the sender of each message, and the times at which
 timers expire.
+
+A stack inherits the classes here of the layers that it has. None of this is said by the paper.
 """
 
 from __future__ import annotations

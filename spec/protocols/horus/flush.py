@@ -1,4 +1,24 @@
-"""MBRSHIP with its flush as messages: FLUSH, the unstable messages, FLUSH_OK, the view."""
+"""MBRSHIP with its flush as messages: FLUSH, the unstable messages, FLUSH_OK, the view.
+
+None of this stands in the paper (van Renesse, Birman, Friedman, Hayden, Karr 1995), which says of the flush
+what `Mbrship` assumes. It is ours, after what is known of Horus' documentation: a coordinator, the oldest
+member that has not failed, casts FLUSH; every member returns its unstable messages from failed members, then
+FLUSH_OK, and ignores the failed from then on; the coordinator casts again what is unstable, and then the new
+view comes; new failures begin a new round.
+
+What is decided here:
+1. FLUSH_OK goes to all members that stay, as a marker behind everything that its sender has cast: who has
+   the markers of all has received all casts of all who stay. A member installs the view when it has them,
+   since the view may overtake what others have cast.
+2. No message is known to be stable: everything that was received in a view from a member that has failed is
+   returned. Tokens are not: they are worth nothing in the next view.
+3. Who has failed all learn at once, also whom `suspicions` take for dead: failures are detected outside.
+   A member that is taken for dead hears nothing of it, and stays in its view.
+4. FLUSH, FLUSH_OK and the view say of which view they are, and whom the flush leaves behind. What belongs to
+   a later view waits.
+
+Below are channels that are reliable and in order, as FRAG:NAK:COM gives them with a window.
+"""
 
 from __future__ import annotations
 

@@ -79,8 +79,8 @@ class Frag(Casts, Fragments):
             self.reassemble(p, q, author)
 
     def reassemble(self, p: Process, q: Process, author: Process) -> None:
-        """Return the message that the gathered fragments make up, or None if they are not all parts of one
-        message.
+        """Hand up the message that the gathered fragments make up, or None if they are not exactly the parts
+        of one message, and forget the fragments.
         """
         parts = self.gathered[p][q]
         intact = all(

@@ -52,7 +52,9 @@ class MbrshipOverFrag(Mbrship, Frag):
 
     @on(GroupCast)
     def send_down(self, call: GroupCast) -> None:
-        """Cast by a message of FRAG."""
+        """Hand a cast of MBRSHIP down to FRAG, and log it with the view in which it is sent. The token is one
+        fragment, any other message is `fragments` of them.
+        """
         q = call.process
         self.log[q] += (Entry(self.view[q], call.body),)
         emit(FragCast(q, 1 if isinstance(call.body, Token) else self.fragments))

@@ -145,7 +145,11 @@ class Mbrship(Members):
 
 
 class MbrshipAlone(Mbrship):
-    """MBRSHIP over queues, which are reliable and in the order of the sender."""
+    """MBRSHIP over queues, which are reliable and in the order of the sender.
+
+    `queue[q][p]` is what is on its way from q to p. A token goes only to whom it is for. `in_order` false
+    lets messages of one sender overtake each other, which is no fault of what stands above.
+    """
 
     in_order: Const[bool] = True
 

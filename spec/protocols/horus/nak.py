@@ -1,4 +1,22 @@
-"""NAK: numbers casts, requests missing ones, and says LOST_MESSAGE if no member has one any more."""
+"""NAK: numbers casts, requests missing ones, and says LOST_MESSAGE if no member has one any more.
+
+Source: van Renesse, Birman, Friedman, Hayden, Karr 1995: "it pushes a sequence number on each outgoing
+message, that the receiver can check. If the receiver detects message loss, it sends back a negative
+acknowledgement (NAK). The NAK layer buffers some messages for retransmission, and will retransmit if the
+message is still buffered. If not, it will send a place holder that will result in a LOST_MESSAGE event when
+received. Each endpoint will occasionally multicast its protocol status, so buffered messages may be flushed,
+and window-based flow control may be implemented."
+
+What is decided here, because the text is silent:
+1. "some messages" are the last `buffer` of each member, without those that every member of the view has
+   acknowledged by its status.
+2. A message that comes early is kept. A place holder that comes early is not; it is asked for again.
+3. A NAK asks for the first missing number, as often as it takes: whenever it is missing and no NAK for it is
+   in flight.
+4. A status that would tell its receiver nothing new is not sent: it would change nothing.
+Detection of failures by missing status is not modelled: it needs a clock, and its result is MBRSHIP's
+business.
+"""
 
 from __future__ import annotations
 

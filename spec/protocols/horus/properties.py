@@ -38,7 +38,12 @@ class FifoBroadcast(ReliableBroadcast):
 
 
 class ViewSynchrony(ReliableBroadcast, Views):
-    """Broadcast in views, judged at the application's upcalls for views."""
+    """Broadcast in views, judged at the application's upcalls for views.
+
+    `VirtualSynchrony`: members that go together from one view to the next have delivered the same messages.
+    `SameView`: a message is delivered in the view in which it was broadcast. State: `entered[p]` the view of
+    p, as its application sees it; `sent_in[m]` the view of a broadcast.
+    """
 
     entered: Map[Process, View] = everywhere(1)
     sent_in: Map[Message, View | None] = everywhere(None)

@@ -1,5 +1,14 @@
 """Refinement of Horus' TOTAL to an ordering machine whose places are a view and a number; messages without a
 number come after the numbered ones.
+
+The order of a view is that of the token's numbers, then that of the messages which the flush sent, by the
+rank of their source. A member that a view leaves behind goes on in its own view, and one that stays may
+deliver what comes after a gap that nobody left can fill: gaps belong to the order. So every place is a series
+of its own, with one number. Who delivers a message first fixes its place (`given`, which no step of the
+protocol reads): assigning, learning and delivering are one step, or the latter two. A crash is forgotten:
+TOTAL promises nothing to members that go down. TOTAL stands on the abstract MBRSHIP, or on the full stack:
+below TOTAL are stutters. What breaks the stack below is seen here only if it changes an order, or delivers
+what nobody broadcast.
 """
 
 from __future__ import annotations

@@ -1,5 +1,24 @@
 """TOTAL: the holder of a token numbers messages; messages without a number at a flush are ordered at the
 view.
+
+Source: van Renesse, Birman, Friedman, Hayden, Karr 1995: "During normal operation, it utilizes a token. A
+special ``oracle'' at each member decides who should get the token next. [...] In case of a failure, the token
+may be lost. This, however, is not a problem. During the flush, all members that did not get the token in time
+send their messages. These messages are not delivered, but buffered. When the new view is installed, each
+member that remains connected to the system is guaranteed to have all messages from the previous view, and a
+deterministic order can easily be constructed (e.g., messages are delivered in the order of the rank of the
+source). Another deterministic rule decides who the first token holder in this view is (e.g., the lowest
+ranked member), and normal operation can continue."
+
+What is decided here, because the text is silent:
+1. The holder numbers at once what its application broadcasts, and everything that waited when it gets the
+   token; the token carries the next number. Numbers begin at 1 in each view, and messages are delivered in
+   their order as far as there is no gap.
+2. A token that arrives after the flush began is kept and does nothing: there is nothing left to send.
+3. The rank is the order of `Process`, which views keep. Messages of one source keep their order.
+4. The oracle may choose any member; what else it could mean stands in `readings`.
+5. "When the new view is installed" the rest is delivered before the application gets its VIEW upcall: in the
+   view in which it was broadcast. `view_upcall` turns that round.
 """
 
 from __future__ import annotations

@@ -5,12 +5,13 @@ Source: Barchet-Estefanel 2002, section 4.4.5: "The most obvious events that req
 who explicitly force the modification of the membership group, i.e., the join and leave operations", and the
 "fair" suicide: to "execute leave before committing suicide".
 
-What is decided here, in the way of figure 32: 1. A process that leaves calls a view change and says so in its
-report. It takes part in the steps, and is not on the proposed list: so it delivers the same messages as the
-others, and stops at step 7. 2. A process that joins asks a member, which calls a view change. A member that
-proposes puts on the list the processes that have asked. 3. A process that joined begins with the ts and
-lastdelivered of the others. Earlier messages belong to the state that an application hands over, and are not
-delivered to it.
+What is decided here, in the way of figure 32:
+1. A process that leaves calls a view change and says so in its report. It takes part in the steps, and is not
+   on the proposed list: so it delivers the same messages as the others, and stops at step 7.
+2. A process that joins asks a member, which calls a view change. A member that proposes puts on the list the
+   processes that have asked.
+3. A process that joined begins with the ts and lastdelivered of the others. Earlier messages belong to the
+   state that an application hands over, and are not delivered to it.
 """
 
 from __future__ import annotations

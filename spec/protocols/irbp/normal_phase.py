@@ -1,5 +1,31 @@
 """Normal phase of RBP as a view change sees it: each process's messages and numbers, and the
 stable messages.
+
+Source: L. A. Barchet-Estefanel, "Analysing RBP, a Total Order Broadcast Protocol for Unreliable Channels",
+2002, section 3.2.2 and figure 25, with the repairs that figure 25 needs (`rbp_resilient.repairs`): all of
+them are part of this text. That figure 25 with its repairs is such a machine is a refinement
+(`refinement.Figure25Normal`); that the machine gives total order, another (`refinement.NORMAL_PHASE`).
+
+| figure 25           | here                                                                                |
+|---------------------|-------------------------------------------------------------------------------------|
+| TL_p                | `token_list(p)`, the list of the version `version[p]`                               |
+| (m, B, TL)          | `Data(m, version)`: a message keeps its identifier (lines 13-14 repaired)           |
+| ACK(B, seqnum, toknext, TL) | `Ack(version, sender, message, number)`, which names its sender's successor  |
+| recvQ_p, seqQ_p, stableQ_p | `received[p]`, `numbered[p]`, `stable[p]`                                    |
+| lastdelivered_p, ts_p | `last_delivered[p]`, `last_number[p]`                                             |
+| lines 13-16         | p stands there while `pending[p]` is the message that it sends                      |
+| lines 35-51         | p has the token, as soon as it knows what it needs: `holds_token(p)`                |
+
+What is folded, and why that is sound:
+1. What was once sent to all may reach anybody at any time, and need not: `data` and `acks` only grow. Loss,
+   duplication, delay, repetition, a request and its answer are all that a process hears something now, later
+   or never. What is *sent again* as long as it is missed comes in the end (`hear`, `receive`); what only its
+   crashed sender could send again may still arrive (`hear_late`, `receive_late`), or never.
+2. To accept the token and to number are one step: what lies between them nobody sees (lines 48-51), and
+   nobody else may number meanwhile.
+3. The first member of the first list holds the token at the start. With `announced` it has passed it on by
+   NULL with number 1 instead, as lines 10-11 have it.
+4. Detection of failures and the call of Reformation (lines 38-40, 48-50, 55-57, 62-64, 70-71) are not here.
 """
 
 from __future__ import annotations

@@ -34,7 +34,9 @@ class Figure25Queues(RbpResilientOrdering):
         return Set() | {body.message for body in some}
 
     def items(self, some: Set[figure25.Sequenced]) -> Set[Sequenced]:
-        """Return messages with their numbers."""
+        """Translate numbered messages of figure 25 to those of the normal phase: each body becomes the one
+        name of its message, and the numbers stay.
+        """
         return Set() | {Sequenced(self.named(item.body), item.number) for item in some}
 
     def in_received(self, p: Process) -> Set[Message]:

@@ -81,7 +81,7 @@ class AnsweringCurrent(Rbp):
             self.tell_what_followed(packet.to, self.predecessor(packet.next_holder), packet.number)
 
     def retransmits_acks(self, p: Process, seqnum: Number) -> None:
-        """Do nothing: the process that the old token names does not answer."""
+        """Do nothing: in this reading only the present holder answers an old token (`receive_ack`)."""
 
 
 READINGS = (nesting, waiting, asked, answering)

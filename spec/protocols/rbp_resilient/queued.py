@@ -21,7 +21,9 @@ class RbpResilientQueued(RbpResilientBounded):
     waiting: Map[Process, Annotated[Seq[Body], AtMost("messages + spare")]] = everywhere(())
 
     def take_message(self, p: Process, body: Body) -> None:
-        """Take a message (line 24) to the end of recvQ; a message with a number is not chosen any more."""
+        """Put a new message at the end of recvQ (line 24). If it has a number already, it does not enter
+        `waiting`, the messages that `sequence` still has to number.
+        """
         is_new = body not in self.received[p]
         super().take_message(p, body)
         if is_new and body in self.received[p] and not self.is_numbered(p, body):

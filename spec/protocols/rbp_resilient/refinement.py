@@ -1,5 +1,10 @@
 """Refinement of figure 25 to an ordering machine: the history is the union of all seqQ and stableQ, with the
 deliveries.
+
+As in figure 16, with two differences. Delivered messages leave the queues; what a process has delivered it is
+taken to remember (`given`, which no step of the protocol reads), and a number that it passed over was spent
+on NULL. A process that has stopped goes on being looked at: what it delivered, the others must deliver in the
+same place.
 """
 
 from __future__ import annotations

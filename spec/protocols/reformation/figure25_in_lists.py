@@ -2,15 +2,16 @@
 messages with which a list begins.
 
 Source: Barchet-Estefanel 2002, sections 3.2.2 and 3.2.3, figure 25. Lists are made elsewhere: by figures 23
-and 24 (over_figure25.py), or by the service of token lists (over_lists.py). 1. The ring, and the number of
-acknowledgements that make a message stable, are those of the list. 2. A packet has the version of its
-sender's list; a process on another list drops it. A packet that was sent before its sender went on is lost to
-processes that did not. A process asks its own list for what it misses. (Line 19 compares the version of a
-message too. Here a message is taken whichever list it was sent in: without a number it is in no list.) 3. A
-process that is in Reformation does nothing else (section 3.2.3: "the reformation phase is blocking"). Its
-token, its loops and the packets to it belong to the old list, and vanish when it commits the new one. 4. The
-new token site has everything up to its `complete_up_to` number, with bodies. Everything after that is given
-up, also by the site: nobody could give it to the others.
+and 24 (over_figure25.py), or by the service of token lists (over_lists.py).
+1. The ring, and the number of acknowledgements that make a message stable, are those of the list.
+2. A packet has the version of its sender's list; a process on another list drops it. A packet that was sent
+   before its sender went on is lost to processes that did not. A process asks its own list for what it
+   misses. (Line 19 compares the version of a message too. Here a message is taken whichever list it was sent
+   in: without a number it is in no list.)
+3. A process that is in Reformation does nothing else (section 3.2.3: "the reformation phase is blocking").
+   Its token, its loops and the packets to it belong to the old list, and vanish when it commits the new one.
+4. The new token site has everything up to its `complete_up_to` number, with bodies. Everything after that is
+   given up, also by the site: nobody could give it to the others.
 """
 
 from __future__ import annotations

@@ -2,13 +2,15 @@
 turn, learned in order, acknowledged, and delivered when all of the list have them.
 
 Source: Barchet-Estefanel 2002, sections 3.1.3 and 3.2.2, figure 25. The reduced phase keeps these properties
-of the repaired figure 25 (spec/protocols/rbp_resilient): 1. A site has all numbers up to its last: its `log`.
-It gives the next number when the one before was given by its predecessor on the list, and accepts thereby the
-token. 2. Every site on the list of an acknowledgement's version hears it, at any time, also after its sender
-has failed; a site asks its list for missing numbers. 3. A message is stable when all of the list have it, as
-their acknowledgements say. A NULL, which acknowledges when there is nothing else to number, is not kept. 4. A
-message is broadcast where it is numbered first: an earlier broadcast, by whichever site, changes nothing of
-what follows.
+of the repaired figure 25 (spec/protocols/rbp_resilient):
+1. A site has all numbers up to its last: its `log`. It gives the next number when the one before was given by
+   its predecessor on the list, and accepts thereby the token.
+2. Every site on the list of an acknowledgement's version hears it, at any time, also after its sender has
+   failed; a site asks its list for missing numbers.
+3. A message is stable when all of the list have it, as their acknowledgements say. A NULL, which acknowledges
+   when there is nothing else to number, is not kept.
+4. A message is broadcast where it is numbered first: an earlier broadcast, by whichever site, changes nothing
+   of what follows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,25 @@
-"""Reliable broadcast by a token that carries identifiers; missing messages are requested."""
+"""Reliable broadcast by a token that carries identifiers; missing messages are requested.
+
+Source: L. A. Barchet-Estefanel, "Analysing RBP, a Total Order Broadcast Protocol for Unreliable Channels",
+2002, section 3.1.1, figure 5, printed lines 1-32.
+
+What is modelled: `send` is unreliable (budget `losses`); `SEND`, which passes the token, is reliable, so that
+the token is a place and a list and is never lost. "There is an m'" in line 8 is a choice: the parameter of an
+action. An identifier and its message are one `Message`, since nothing here renames a message.
+
+| figure | here | figure | here |
+|---|---|---|---|
+| recvQ_p | `received[p]` | token on its way to p | `token_to == p` |
+| deliveredQ_p | `delivered_queue[p]` | p in lines 7-18 | `holder == p`, and `stage` |
+| token.delivered | `listed` | m' of lines 8-14 | `wanted` |
+
+What is abstracted, and why that is sound: the loop of lines 10-12 is where the holder stands (`stage`); a
+round of it is an action (`request`), which may come late or never, so that there are more runs here than in
+print and none is missing. Requests and notices "to all" do not go to their sender, where they would change
+nothing: it misses what it asks for, and has what it announces.
+
+Read for what has no meaning: the subscript s of a receiver's queue is p, and m in line 11 is line 8's m'.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,32 @@
-"""TOTAL: a member sends a request to the sequencer, which numbers the message and broadcasts it."""
+"""TOTAL: a member sends a request to the sequencer, which numbers the message and broadcasts it.
+
+Source: Cornell, "JavaGroups TOTAL" (the design document of the protocol layer of that name): sections
+Members, Sequencer, View Changes, Retransmission, and the table of header types in the appendix (`headers`).
+It has no figures and no printed line numbers.
+
+| document | here |
+|---|---|
+| next expected sequence id | `next_expected[p]` |
+| queue of messages ordered by sequence id | `queue[p]` |
+| next sequence id to assign | `next_to_assign[p]`; 0: p is not the sequencer |
+| what TOTAL_RESEND is answered with | `sent[p]`, which the document implies only |
+
+What is modelled: the retransmission thread is the action `ask`; its period, what it requested last and when
+are timers, and any step may come as late as it likes. Views come from `Membership`, which gives what the
+document asks of the layer below; its options break one guarantee each. Every packet says in which view it
+was sent. The network loses (budget `losses`) and reorders; "to the group" includes the sender, whose own
+copy is there at once, since nothing can lose it.
+
+What is decided here, because the document is silent:
+1. A sequencer that broadcasts asks nobody; it numbers its own message in the same step.
+2. The first view is settled: everybody expects id 1, which the first member will assign. A process that was
+   in no view expects 1. With `expected` a run begins later: the view has just changed, TOTAL_NEW_VIEW with
+   the id `first_ids` is on its way, and all but the sequencer expect the id `expected` of the view before,
+   whose messages are none of the run's.
+3. A new first id is any of 1 to `first_ids`.
+4. A packet that was sent in a view which its receiver has left is gone; it is not sent at all to a member
+   that is known to have gone on.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,9 @@
 """Refinement of the ring of messages to an ordering machine: the first process that delivers an update fixes
 its number.
+
+The token gives a number before anybody delivers under it. Nothing in the ring keeps what was delivered, so
+the history is what was delivered (`given`, which no step reads): assigning, learning and delivering are one
+transition, or the latter two. The token and what it tells order nothing: they are stutters.
 """
 
 from __future__ import annotations

@@ -1,4 +1,28 @@
-"""Figure 29 with its messages on their way: multicasts, acknowledgements and decisions arrive one by one."""
+"""Figure 29 with its messages on their way: multicasts, acknowledgements and decisions arrive one by one.
+
+In figure 29 a set that was sent is received when it is used, a decision is known to all as soon as one knows
+it, and what is stable a detector sees. Here each of these is a message that lies in `sent`, and a process
+takes part in what follows once it has it. What a process does of its own accord it does as soon as it can,
+the first process first; an implementation does the same steps in the same order.
+
+| figure 29                                | here                                                            |
+|------------------------------------------|-----------------------------------------------------------------|
+| (i, m)                                   | `Copy`                                                          |
+| R-Broadcast(view-change, i)              | `Call`, sent on by whoever receives the first                   |
+| send unstable_k to all, wait             | `Told`; `heard[p]` are those whose sets p has                   |
+| (View, Msg), the decision of consensus   | `Decided`, from who knows it; `learned[p]`                      |
+| the message stability detector           | each acknowledges a message to its source (`Acked`), and when   |
+|                                          | all have, the source tells all (`Stable`)                       |
+
+What differs from figure 29, and why it may:
+1. A majority of the sets is awaited, as in figure 32: fewer runs.
+2. Msg leaves out what one of those that are heard knows to be stable: all of the view have delivered that.
+3. `unstable_k` is emptied when a view is installed: what is in it all members of the view have delivered.
+4. Who is not in View kills itself before it delivers Msg: it counts as failed.
+5. A message that its sender has not got through when it crashes simply stays in `sent`: `lose` is nothing.
+
+Source: Barchet-Estefanel 2002, section 4.3.2, figure 29; section 3.1.1 for the R-broadcast.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """Refinement of the repaired figure 29 to the abstract machine of view synchrony: its multicasts, deliveries
 and views are steps of the machine.
+
+The mapping is that of the events. Messages on their way, sets that are exchanged, calls and consensus are
+stutters.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from_correct_senders(new, sent_) == (new \subseteq sent_)
 \* Return the number of ECHO messages that P could have received from correct or faulty processes.
 from_any_sender(new, correct_, sent_) == (\A q \in new : ((q \in sent_) \/ ~((q \in correct_))))
 
-\* From how many processes P has heard ECHO, with what it receives now.
+\* Return the number of processes from which P has heard ECHO, with those that it receives now.
 heard(p, new, received_) == Cardinality((received_[p] \cup new))
 
 \* Every correct process has heard of the broadcast.
@@ -57,7 +57,7 @@ Init ==
       /\ received = [k_1 \in Process |-> {}]
       /\ sent = {}
 
-\* The first `if`: who has heard of the broadcast sends ECHO.
+\* The first `if`: a process that has heard of the broadcast sends ECHO.
 upon_v1(p, new) ==
   /\ ((p \in correct) /\ from_any_sender(new, correct, sent)) = TRUE
   /\ pc[p] = "V1"
@@ -66,7 +66,7 @@ upon_v1(p, new) ==
   /\ sent' = sent \cup {p}
   /\ UNCHANGED <<correct>>
 
-\* The third `if`: who has heard ECHO from a correct process for certain sends it too.
+\* The third `if`: a process that has surely heard ECHO from a correct process sends it too.
 upon_non_faulty(p, new) ==
   /\ ((p \in correct) /\ from_any_sender(new, correct, sent)) = TRUE
   /\ ((pc[p] = "V0") \/ (pc[p] = "V1")) = TRUE
@@ -77,7 +77,8 @@ upon_non_faulty(p, new) ==
   /\ sent' = sent \cup {p}
   /\ UNCHANGED <<correct>>
 
-\* The second and third `if`: who has heard ECHO from enough processes sends it, and accepts.
+\* The second and third `if`: a process that has heard ECHO from enough processes sends it, and
+\* accepts.
 upon_accept_not_sent_before(p, new) ==
   /\ ((p \in correct) /\ from_any_sender(new, correct, sent)) = TRUE
   /\ ((pc[p] = "V0") \/ (pc[p] = "V1")) = TRUE
@@ -87,7 +88,7 @@ upon_accept_not_sent_before(p, new) ==
   /\ sent' = sent \cup {p}
   /\ UNCHANGED <<correct>>
 
-\* The second `if`: who has heard ECHO from enough processes accepts.
+\* The second `if`: a process that has heard ECHO from enough processes accepts.
 upon_accept_sent_before(p, new) ==
   /\ ((p \in correct) /\ from_any_sender(new, correct, sent)) = TRUE
   /\ pc[p] = "SE"

@@ -36,7 +36,7 @@ TypeOK ==
 \* Invariant: with a message everything is delivered that happened before its broadcast.
 CausalDelivery == (\A p \in Process : \A name \in delivered[p] : (past[name] \subseteq delivered[p]))
 
-\* A clock says what has been delivered.
+\* Invariant: a clock counts the delivered messages.
 ClocksCount == (\A p \in Process : (clock[p] = [q \in Process |-> count(p, q, delivered)]))
 
 Init ==

@@ -53,7 +53,8 @@ start(p) ==
   /\ messages' = IF initiator[p] THEN [messages EXCEPT ![successor(p)] = (messages[successor(p)] \cup {p})] ELSE messages
   /\ UNCHANGED <<initiator, standing>>
 
-\* Pass on what is smaller, or anything once lost; who hears its own identity has won.
+\* Pass on a smaller identity, or any identity once lost; a process that hears its own identity has
+\* won.
 receive(p, identity) ==
   /\ started[p] /\ (identity \in messages[p])
   /\ LET messages_1 == [messages EXCEPT ![p] = (messages[p] \ {identity})]

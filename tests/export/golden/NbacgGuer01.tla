@@ -26,7 +26,7 @@ all_vote_yes(some_fail_, pc_) == (\A i \in Process : ((pc_[i] = "YES") /\ ~(some
 \* No process has aborted.
 nobody_aborts(pc_) == (\A i \in Process : (pc_[i] # "ABORT"))
 
-\* No process has crashed, and none is told of a failure.
+\* Return True if no process has crashed, and none has a failure notice.
 nobody_fails(some_fail_, pc_) == (\A i \in Process : ((pc_[i] # "BYZ") /\ ~(some_fail_[i])))
 
 \* Every process has committed or aborted.

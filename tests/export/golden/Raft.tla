@@ -113,7 +113,7 @@ client_request(s) ==
   /\ log' = [log EXCEPT ![s] = Append(log[s], term[s])]
   /\ UNCHANGED <<term, voted_for, role, commit, messages>>
 
-\* A leader sends what follows the first entries, to whom it may concern.
+\* A leader sends the entries that follow the first ones, to any server.
 append_entries(s, previous) ==
   /\ LET mine == log[s]
      IN

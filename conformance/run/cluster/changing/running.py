@@ -2,10 +2,9 @@
 
 1. All start, and found the group; one may start later.
 2. While they broadcast, one fault after the other is injected, several at a time while a majority of all
-  processes stays running, connected, and in the last reported view. 3. After the faults the processes
-  broadcast the rest of their shares. Then each broadcasts once more,
-   until all have delivered the last messages of all in one view. Then they write down their states, and
-   leave.
+   processes stays running, connected, and in the last reported view.
+3. After the faults the processes broadcast the rest of their shares. Then each broadcasts once more, until
+   all have delivered the last messages of all in one view. Then they write down their states, and leave.
 
 Whatever happens, no process outlives the run. This module knows no protocol, and judges nothing.
 """

@@ -1,11 +1,12 @@
 """Interface of a layer: it gets calls from above and from below, and makes calls to both.
 
-Rules of every layer: 1. Downcalls are `Cast`, to every other member of the view, and `Send`, to one. Only COM
-gets a `Send`. The one upcall is `Receive`: the window of NAK makes LOST_MESSAGE impossible. Bodies are bytes.
+Rules of every layer:
+1. Downcalls are `Cast`, to every other member of the view, and `Send`, to one. Only COM gets a `Send`. The
+   one upcall is `Receive`: the window of NAK makes LOST_MESSAGE impossible. Bodies are bytes.
 2. A call is a step of the layer, which may call its neighbours in turn. It never waits, and reads no clock.
-3. A member's own copy of a cast needs no layer: the caster has it. TOTAL hands it up at its place. 4. The
-state of a layer follows from its calls, is its own, and is in its snapshot. 5. A layer decides which of its
-timers run; the stack decides when they expire.
+3. A member's own copy of a cast needs no layer: the caster has it. TOTAL hands it up at its place.
+4. The state of a layer follows from its calls, is its own, and is in its snapshot.
+5. A layer decides which of its timers run; the stack decides when they expire.
 
 This module must not know any layer.
 """

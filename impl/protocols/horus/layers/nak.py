@@ -1,4 +1,24 @@
-"""NAK: numbers casts, requests missing ones, and fills every gap in the order of each source."""
+"""NAK: numbers casts, requests missing ones, and fills every gap in the order of each source.
+
+| paper                                                              | here                                |
+|--------------------------------------------------------------------|-------------------------------------|
+| `pushes a sequence number on each outgoing message`                | `Data.place`                        |
+| `sends back a negative acknowledgement (NAK)`                      | `Negative`, timer ASK               |
+| `buffers some messages for retransmission`                         | `_buffer`, from `oldest` on         |
+| `If not, it will send a place holder`                              | `PlaceHolder`                       |
+| `Each endpoint will occasionally multicast its protocol status`    | `Status`, timer TELL                |
+| `so buffered messages may be flushed`                              | `_release`                          |
+| `window-based flow control may be implemented`                     | at most `buffer` casts are kept     |
+
+Repair AWAIT_ROOM: the window is implemented. What is cast beyond it waits in `_waiting`, so that nothing
+falls out of the buffer which somebody lacks. A place holder then answers only a NAK that is no longer needed,
+and "a LOST_MESSAGE event" never results.
+
+What is decided here: a member cannot see whether its status would be news to another. It says how many it has
+cast only to who has not acknowledged all; such a status, and every message, is answered with a status.
+
+Source: van Renesse and others 1995, on NAK.
+"""
 
 from __future__ import annotations
 

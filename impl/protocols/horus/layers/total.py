@@ -1,4 +1,18 @@
-"""TOTAL: the holder of a token numbers its casts, and all members deliver in the order of numbers."""
+"""TOTAL: the holder of a token numbers its casts, and all members deliver in the order of numbers.
+
+| paper                                                              | here                                |
+|--------------------------------------------------------------------|-------------------------------------|
+| `it utilizes a token`                                              | `_token`, the next number           |
+| `A special "oracle" at each member decides who should get the      | the next in rank, when the timer    |
+| token next`                                                        | PASS rings                          |
+| `Another deterministic rule decides who the first token holder in  | process 0                           |
+| this view is (e.g., the lowest ranked member)`                     |                                     |
+
+The flush and what is ordered in it belong to the change of a view, and the view stays; so does, with them,
+the repair NUMBERS_FIRST, of the sentence "messages are delivered in the order of the rank of the source".
+
+Source: van Renesse and others 1995, on TOTAL.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Walker: it takes random walks by machine code, and reports their findings; it owns the arrays of
 `walks`.
+
+A walker belongs to one thread; several share a kernel, and no lock: the code is called without Python's.
 """
 
 from __future__ import annotations

@@ -7,10 +7,11 @@ takes its slot and moves it on. So rows leave the set in the order of their hash
 order in which they came, and rows that come in order touch memory in order.
 
 1. The search for a hash begins at its part of the whole range, `PARTS` times over: a partition has one of so
-    many equal ranges of hashes, and spreads over all slots. Behind the last slot there is room for rows that
-    are moved on. 2. `new_rows` passes over the set and over sorted runs of known rows together, and returns
-    the rows that are in none. Within a run it jumps by the distance of the hashes, and looks around. 3. Rows
-    are compared whole wherever their hashes are equal.
+   many equal ranges of hashes, and spreads over all slots. Behind the last slot there is room for rows that
+   are moved on.
+2. `new_rows` passes over the set and over sorted runs of known rows together, and returns the rows that are
+   in none. Within a run it jumps by the distance of the hashes, and looks around.
+3. Rows are compared whole wherever their hashes are equal.
 
 The functions are in the subset of `lower`; `W` (words a state) is a constant of a kernel; `successors` is
 generated beside them.
