@@ -9,8 +9,8 @@ axioms both ways.
 
 A `simple` run meets no state twice: each step changes the state, and `forbid_returns` excludes longer cycles.
 
-With `roles`, which say what helps or hinders to reach the target (`dominated.py`), only runs are left that can
-be shortest for it:
+With `roles`, which say what helps or hinders to reach the target (`dominated.py`), only runs are left that
+can be shortest for it:
 4. No step is dominated: none only takes away what helps, or only adds what hinders.
 5. Of two neighbouring independent steps the one with the smaller number comes first. Every run can be brought
    into that form by exchanging neighbours, and ends in the same state.

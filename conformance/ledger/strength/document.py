@@ -9,7 +9,8 @@ for each family of claims (the letters before the dash: RBC, MSQ).
    row for it, and is stale.
 3. A row is one line, so that a diff of two files is readable.
 
-This file knows no protocol, runs nothing, and knows nothing of `docs/ledger-strength.md`, the page that is made from it.
+This file knows no protocol, runs nothing, and knows nothing of the page that is made from it,
+`docs/ledger-strength.md`.
 """
 
 from __future__ import annotations
