@@ -39,7 +39,7 @@ PAINTED = (
     "performance.getEntriesByName('first-contentful-paint').length > 0"
     " && document.documentElement.dataset.ready === 'true'"
 )
-WHOLE = "document.documentElement.dataset.whole === document.getElementById('way-title').textContent"
+WHOLE = "document.documentElement.dataset.whole === 'true'"
 
 
 def stepped(browser: Browser, keys: list[tuple[str, int]]) -> tuple[list[float], list[float]]:

@@ -234,7 +234,7 @@ class _Content:
             views.append({**view, "enabled": enabled})
             disabled.append(reasons)
         about = self.walk.about()
-        about["starts"] = [numbers[state] for state in self.initial if state in numbers]
+        about["starts"] = [numbers.get(state, -1) for state in self.initial]
         about["features"] = ["picture"] if self.runs else []
         about["traces"] = {
             name: {"steps": len(trace) - self._left_out(trace), "loop": self._loop(trace)}

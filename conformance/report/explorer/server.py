@@ -111,8 +111,6 @@ def application(
         "view": lambda given: walk.view(given["node"], given.get("before"), given.get("others") or ()),
         "take": lambda given: _taken(walk, given),
         "disabled": lambda given: walk.disabled(given["node"]),
-        "address": lambda given: walk.address(given["node"]),
-        "way": lambda given: [walk.label(node) for node in walk.way_to(given["node"])],
         "trace": lambda given: runs.labels(given["name"]),
         "open": lambda given: _opened(walk, given),
         "watch": lambda given: walk.watch(given["expression"]),
@@ -167,12 +165,17 @@ def _file_of(address: str) -> Callable[[Request], Any]:
 def _opened(walk: Walk, given: Mapping[str, Any]) -> dict[str, Any]:
     """Open an address: by the numbers of steps where the specification is the same, else by their names."""
     same = given.get("digest", "") == walk.about()["digest"]
-    names = given.get("names", ())
+    start, names = given["start"], given.get("names", ())
     if same and len(given["choices"]) >= len(names):
-        followed = walk.follow(given["start"], given["choices"])
+        followed = walk.follow(start, given["choices"])
         return {"way": [walk.label(node) for node in followed], "told": ""}
-    way, missing = walk.follow_names(given["start"], names)
     told = "" if same else "The specification has changed since this address was made. "
+    begins = given.get("begins", "")
+    if not same and begins in walk.beginnings:
+        start = walk.beginnings.index(begins)
+    elif not same and (begins or start >= len(walk.starts)):
+        told += f"It has no initial state with {begins or f'the number {start + 1}'}: this is another. "
+    way, missing = walk.follow_names(start, names)
     if missing:
         told += f"Step {len(way)} of the address, {missing}, is not enabled: the walk ends before it."
     elif not same:

@@ -17,7 +17,9 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from html import escape
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from antiphon.conformance.report.diagram import diagram
@@ -26,7 +28,7 @@ from antiphon.conformance.report.why_false import why_false
 from antiphon.conformance.report.why_not import why_not
 from antiphon.conformance.report.words import counted, explored, settings
 from antiphon.model.bounds import Bounds
-from antiphon.model.changes import described_variable
+from antiphon.model.changes import beginning, described_variable
 from antiphon.model.engines import transitions_of
 from antiphon.model.engines.over_transitions import TransitionSpace
 from antiphon.model.explore import check
@@ -53,8 +55,11 @@ SHOWN_MAX = 4
 TEXTS_MAX = 50_000
 """Largest number of values of variables whose texts are kept."""
 
-ADDRESSED_MAX = 300
-"""Largest number of steps that an address holds; of a longer run it holds the name and a place."""
+NUMBERED_MAX = 300
+"""Largest number of steps of a run whose numbers are looked up; those of a longer one have names alone."""
+
+BEGINNINGS_MAX = 1_000
+"""Largest number of initial states whose distinguishing values are told."""
 
 FIND = Bounds(states=200_000, seconds=20.0)
 """Bounds of a search from a node, and of a check of all properties."""
@@ -100,12 +105,12 @@ class Walk:
         self._lock = threading.RLock()
         self._nodes: list[_Node] = []
         self._starts: dict[State, int] = {}
+        self._begun: dict[State, int] = {}
         self._watched: dict[str, tuple[Program, str]] = {}
         self._texts: dict[tuple[str, Any], tuple[tuple[str, str], ...]] = {}
         self._invariants = _named(program, "invariant")
         self._faults = {action.name for action in program.module.actions if action.fault}
         self._draws = program.reference.draws
-        self._initial = frozenset(program.reference.initial())
         for state in program.reference.initial():
             self._starts.setdefault(state, self._add(_Node(state, -1, None, 0)))
 
@@ -113,8 +118,14 @@ class Walk:
 
     @property
     def starts(self) -> list[int]:
-        """Return the nodes of the initial states."""
+        """Return the nodes of the initial states, in the order of the reference."""
         return list(self._starts.values())
+
+    @cached_property
+    def beginnings(self) -> list[str]:
+        """Return for each initial state the values that distinguish it, for the first `BEGINNINGS_MAX`."""
+        runs = (Trace(self.program, state, ()) for state in islice(self._starts, BEGINNINGS_MAX))
+        return [", ".join(f"{where} = {value}" for where, value in beginning(run)) for run in runs]
 
     def _add(self, node: _Node) -> int:
         if len(self._nodes) >= NODES_MAX:
@@ -149,40 +160,26 @@ class Walk:
             steps = self._steps(node)
             if not 0 <= choice < len(steps):
                 raise WalkError(f"there is no step number {choice} here: {len(steps)} are enabled")
-            return self._to(number, steps[choice])
+            return self._to(number, steps[choice], choice)
 
-    def _to(self, number: int, transition: Transition) -> int:
+    def _to(self, number: int, transition: Transition, choice: int = -1) -> int:
         node = self._nodes[number]
         child = node.children.get(transition.step)
         if child is None:
             child = self._add(_Node(transition.state, number, transition, node.depth + 1))
             node.children[transition.step] = child
+        if choice >= 0:
+            self._nodes[child].choice = choice
         return child
 
-    def _choice(self, number: int) -> int:
-        """Return the number of the step to a node among those that are enabled before it; -1 for none."""
-        node = self._nodes[number]
-        if node.choice < 0 and node.transition is not None:
-            steps = [one.step for one in self._steps(self._nodes[node.parent])]
-            node.choice = steps.index(node.transition.step) if node.transition.step in steps else -1
-        return node.choice
-
-    def address(self, number: int) -> dict[str, Any] | None:
-        """Return the way to a node as an address holds it: numbers and names of its steps.
-
-        None: it has more than `ADDRESSED_MAX` steps, or does not begin in an initial state.
-        """
-        with self._lock:
-            way = self.way_to(number, ADDRESSED_MAX + 1)
-            if len(way) > ADDRESSED_MAX + 1 or self._nodes[way[0]].state not in self._initial:
-                return None
-            names = [
-                compact_step(one.step)
-                for node in way[1:]
-                if (one := self._nodes[node].transition) is not None
-            ]
-            choices = [self._choice(node) for node in way[1:]]
-            return {"start": self.starts.index(way[0]), "choices": choices, "names": names}
+    def _numbered(self, way: list[int]) -> list[int]:
+        """Look up the number of each step of a way among those that are enabled before it; return the way."""
+        for number in way if len(way) <= NUMBERED_MAX + 1 else ():
+            node = self._nodes[number]
+            if node.choice < 0 and node.transition is not None:
+                steps = [one.step for one in self._steps(self._nodes[node.parent])]
+                node.choice = steps.index(node.transition.step) if node.transition.step in steps else -1
+        return way
 
     def follow(self, start: int, choices: Iterable[int]) -> list[int]:
         """Walk from an initial state by the numbers of steps; return all nodes on the way.
@@ -208,10 +205,10 @@ class Walk:
             way = self.follow(start if 0 <= start < len(self._starts) else 0, ())
             for name in names:
                 steps = self._steps(self._node(way[-1]))
-                found = next((one for one in steps if compact_step(one.step) == name), None)
+                found = next((k for k, one in enumerate(steps) if compact_step(one.step) == name), None)
                 if found is None:
                     return way, name
-                way.append(self._to(way[-1], found))
+                way.append(self._to(way[-1], steps[found], found))
             return way, ""
 
     def add_trace(self, trace: Trace) -> list[int]:
@@ -221,12 +218,13 @@ class Walk:
     def add_run(self, start: State, transitions: Iterable[Transition]) -> list[int]:
         """Add steps of this program that follow each other from a state; return their nodes."""
         with self._lock:
-            if start not in self._starts:
-                self._starts[start] = self._add(_Node(start, -1, None, 0))
-            way = [self._starts[start]]
+            begun = self._starts if start in self._starts else self._begun
+            if start not in begun:
+                begun[start] = self._add(_Node(start, -1, None, 0))
+            way = [begun[start]]
             for transition in transitions:
                 way.append(self._to(way[-1], transition))
-            return way
+            return self._numbered(way)
 
     def way_to(self, number: int, most: int = NODES_MAX) -> list[int]:
         """Return the nodes from the initial state to this one; at most the last `most` steps."""
@@ -239,13 +237,14 @@ class Walk:
     # Views --------------------------------------------------------------------------------------------------
 
     def about(self) -> dict[str, Any]:
-        """Return the program: its name, options, constants, digest and initial nodes."""
+        """Return the program: its name, options, constants, digest, initial nodes and their beginnings."""
         return {
             "name": self.name,
             "options": self.options,
             "constants": {name: str(value) for name, value in self.program.constants.items()},
             "digest": self.program.digest[:12],
             "starts": self.starts,
+            "beginnings": self.beginnings,
             "watched": self.watched,
         }
 
@@ -550,7 +549,8 @@ class Walk:
                     )
                 except Disabled as guard:
                     raise WalkError(f"{compact_step(step)} is not enabled: {guard}") from guard
-            return way, f"{counted(len(steps), 'step')} from here; {len(space):,} states were seen"
+            told = f"{counted(len(steps), 'step')} from here; {len(space):,} states were seen"
+            return self._numbered(way), told
 
 
 def options_of(program: Program) -> list[str]:

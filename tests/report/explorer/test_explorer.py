@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 from tests.report.explorer.files import content
+from tests.report.explorer.runs import walked
 
 import antiphon
 from antiphon.conformance.report.explorer import Walk, saved_page
 from antiphon.conformance.report.explorer import saved as saving
 from antiphon.conformance.report.explorer.beside import Beside
 from antiphon.conformance.report.explorer.server import application
-from antiphon.conformance.report.explorer.walk import WalkError
+from antiphon.conformance.report.explorer.walk import NUMBERED_MAX, WalkError
 from antiphon.model.notation import compact_step
 from antiphon.model.trace import Trace
 from antiphon.spec.lang import Program, Spec, SpecError, action, eventually, fair, invariant, require
@@ -235,19 +236,38 @@ def test_a_value_that_differs_stands_beside_where_the_two_part() -> None:
     assert "log" in {where.partition("[")[0] for where in apart}
 
 
-def test_an_address_has_the_steps_by_number_and_by_name(walk: Walk, counterexample: Trace) -> None:
+def test_the_steps_of_a_run_have_their_numbers_unless_it_is_long(walk: Walk, counterexample: Trace) -> None:
     way = walk.add_trace(counterexample)
-    found = walk.address(way[-1])
-    assert found is not None
-    assert found["names"] == list(map(compact_step, counterexample.steps))
-    assert walk.follow(found["start"], found["choices"]) == way
+    choices = [walk.label(node)["choice"] for node in way]
+    assert choices[0] == -1
     other = Walk(walk.program, "figure-5")
-    assert other.label(other.follow(found["start"], found["choices"])[-1])["step"] == found["names"][-1]
-    long = Walk(antiphon.program("die-hard"), "die-hard")
-    node = long.starts[0]
-    for _ in range(301):
-        node = long.take(node, 0)
-    assert long.address(node) is None
+    followed = other.follow(0, choices[1:])
+    assert [other.label(node)["step"] for node in followed] == [walk.label(node)["step"] for node in way]
+    assert [other.label(node)["choice"] for node in followed] == choices
+    run = walked(NUMBERED_MAX + 1)
+    long = Walk(run.program, "alternating-bit")
+    assert {long.label(node)["choice"] for node in long.add_trace(run)} == {-1}
+
+
+def test_several_initial_states_are_told_by_what_distinguishes_them() -> None:
+    ring = Walk(antiphon.program("ewd840", nodes=2), "ewd840")
+    about = ring.about()
+    assert (len(about["starts"]), len(about["beginnings"])) == (32, 32)
+    assert about["beginnings"][3] == "color[n0] = BLACK, token_at = n1"
+    assert values(ring.view(ring.starts[3]))["token_at"] == "n1"
+    page, _ = saved_page(ring, states_max=10)
+    there = [node >= 0 for node in content(page)["about"]["starts"]]
+    assert (len(there), there.count(True), there[0]) == (32, 10, True)
+
+
+def test_a_run_that_begins_elsewhere_adds_no_initial_state() -> None:
+    program = antiphon.program("die-hard")
+    (start,) = program.reference.initial()
+    first, second, *_ = program.reference.successors(next(iter(program.reference.successors(start))).state)
+    jug = Walk(program, "die-hard")
+    way = jug.add_trace(Trace(program, first.state, (second,), initial=False))
+    assert jug.starts == [0]
+    assert way[0] != 0
 
 
 def test_runs_that_a_check_finds_are_there_to_jump_to(walk: Walk) -> None:
@@ -361,8 +381,8 @@ def test_a_file_watches_what_it_was_written_with_and_can_load_nothing(walk: Walk
 
 
 def test_a_run_that_is_too_large_is_cut_at_its_begin(walk: Walk, counterexample: Trace) -> None:
-    page, told = saved_page(walk, {"twice": counterexample}, states_max=1, bytes_max=70_000)
-    assert len(page.encode()) <= 70_000
+    page, told = saved_page(walk, {"twice": counterexample}, states_max=1, bytes_max=75_000)
+    assert len(page.encode()) <= 75_000
     labels = content(page)["traces"]["twice"]
     there = [label["node"] >= 0 for label in labels]
     assert there[-1]

@@ -84,8 +84,7 @@ def notice(browser: Browser) -> str:
 
 def address(browser: Browser) -> str:
     """The address, when it holds the place that is shown."""
-    title = "document.getElementById('way-title').textContent"
-    browser.until(f"document.documentElement.dataset.whole === {title}")
+    browser.until("document.documentElement.dataset.addressed === 'true'")
     return str(browser.run("location.href"))
 
 
@@ -240,6 +239,126 @@ def test_a_colleague_opens_the_place_and_a_changed_specification_is_told(
         at(browser, 2)
         assert "The specification has changed since this address was made" in notice(browser)
         assert "Step 3 of the address, turn(), is not enabled" in notice(browser)
+
+
+def test_an_initial_state_is_chosen_among_several(
+    browser: Browser, tmp_path: Path, pictures: Path | None
+) -> None:
+    words = ["ewd840", "--set", "nodes=2"]
+    file = tmp_path / "ring.html"
+    explored(*words, "--html", str(file))
+    with serving(*words) as there:
+        for page in (there, file.as_uri()):
+            browser.window(page)
+            at(browser, 0)
+            assert browser.text("#starts-title") == "Initial states: 32 (i)"
+            assert "token_at = n0" in browser.text("#starts [aria-current]")
+            assert "initial state 1 of 32" in browser.text("#way [data-index='0']")
+            first = browser.text("#fields")
+            browser.click("#starts [data-index='3']")
+            browser.until("document.querySelector('#starts [aria-current]').dataset.index === '3'")
+            assert "color[n0] = BLACK, token_at = n1" in browser.text("#starts [aria-current]")
+            assert browser.text("#fields") != first
+            assert ";t=3;" in address(browser)
+            if pictures:
+                browser.picture(pictures / f"starts-{page.partition(':')[0]}.png")
+            browser.key("I")
+            browser.until("document.querySelector('#starts [aria-current]').dataset.index === '2'")
+            for _ in range(29):
+                browser.key("i")
+            browser.until("document.querySelector('#starts [aria-current]')?.dataset.index === '31'")
+            browser.key("1")
+            at(browser, 1)
+            assert not browser.run("document.getElementById('starts-part').checkVisibility()")
+            link, shown = address(browser), browser.text("#fields")
+            browser.window(link)
+            at(browser, 1)
+            assert browser.text("#fields") == shown
+            assert "initial state 32 of 32" in browser.text("#way [data-index='0']")
+
+
+def test_an_initial_state_is_found_again_in_a_changed_specification(browser: Browser) -> None:
+    with serving("ewd840", "--set", "nodes=2") as there:
+        link = there + "#a1;spec=ewd840;o=--set nodes=2;h=0123456789ab;t=0;b="
+        browser.window(link + "color%5Bn0%5D%20%3D%20BLACK%2C%20token_at%20%3D%20n1")
+        assert browser.run("document.querySelector('#starts [aria-current]').dataset.index") == "3"
+        assert "has changed" in notice(browser)
+        browser.window(link + "color%5Bn0%5D%20%3D%20GREEN")
+        assert browser.run("document.querySelector('#starts [aria-current]').dataset.index") == "0"
+        assert "It has no initial state with color[n0] = GREEN: this is another." in notice(browser)
+
+
+def test_the_address_holds_ten_thousand_steps(browser: Browser) -> None:
+    with serving("die-hard") as there:
+        browser.window(there)
+        for number in range(1, 331):
+            browser.key("1")
+            at(browser, number)
+        link, shown = address(browser), browser.text("#fields")
+        assert re.search(r";z=[\w-]{20,}$", link)
+        browser.window(link)
+        at(browser, 330)
+        assert (browser.text("#fields"), notice(browser)) == (shown, "")
+        steps = [number * 7919 // 5 % 3 for number in range(10_000)]
+        digest = re.search(r";h=\w+", link)
+        assert digest is not None
+        browser.window(f"{there}#a1;spec=die-hard;o={digest[0]};t=0.{'.'.join(map(str, steps))}")
+        at(browser, 10_000)
+        link, shown = address(browser), browser.text("#fields")
+        assert len(link) < 20_000
+        browser.window(re.sub(r";h=\w+", ";h=0123456789ab", link))
+        at(browser, 10_000)
+        assert browser.text("#fields") == shown
+        assert "All steps of the address are still enabled" in notice(browser)
+        browser.key("1")
+        at(browser, 10_001)
+        assert address(browser) != link
+        assert browser.text("#address-told") == ""
+
+
+def test_an_address_that_the_browser_does_not_take_is_told(browser: Browser) -> None:
+    with figure_5(browser):
+        browser.run("history.replaceState = () => { throw new Error('too many'); }")
+        browser.key("1")
+        browser.until("document.getElementById('address-told').textContent.includes('has not taken it yet')")
+        browser.run("delete history.replaceState")
+        browser.until("document.getElementById('address-told').textContent === ''")
+        assert ";t=0.0;" in address(browser)
+        browser.window(browser.run("location.href").partition("#")[0] + "#a1;spec=figure-5;z=broken")
+        at(browser, 0)
+        assert notice(browser) == "This address cannot be read: it is cut off, or another program changed it."
+
+
+def test_the_title_and_the_rows_of_a_run_change_together(
+    browser: Browser, counterexamples: list[Path]
+) -> None:
+    with serving("--trace", str(counterexamples[0]), "--trace", str(counterexamples[2])) as there:
+        browser.window(there)
+        at(browser, 0)
+        browser.run(
+            """{
+            const [list, way] = ['runs', 'way'].map((name) => document.getElementById(name));
+            const ask = window.fetch;
+            window.fetch = (...given) => new Promise((go) => setTimeout(go, 150)).then(() => ask(...given));
+            window.seen = new Set();
+            const look = () => {
+              way.dispatchEvent(new Event('scroll'));
+              const told = document.getElementById('way-title').textContent;
+              window.seen.add(`${told}, ${way.querySelectorAll('.row').length} rows, ${list.value}`);
+            };
+            look();
+            setInterval(look, 5);
+            list.value = 'AllDelivered.itf.json';
+            list.onchange();
+            list.value = 'UniformIntegrity.itf.json';
+            }"""
+        )
+        browser.until("document.getElementById('way-title').textContent === 'Way: step 0 of 2'")
+        browser.until("document.documentElement.dataset.whole === 'true'")
+        assert browser.run("[...window.seen]") == [
+            "Way: step 0 of 8, 9 rows, UniformIntegrity.itf.json",
+            "Way: step 0 of 2, 3 rows, AllDelivered.itf.json",
+        ]
 
 
 def test_a_check_leads_to_counterexamples_and_witnesses(browser: Browser) -> None:
@@ -465,7 +584,7 @@ def test_a_file_is_walked_without_a_network(
     browser.key("1")
     at(browser, 2)
     browser.until("document.getElementById('picture').textContent.includes('This way is none of them')")
-    link, shown = browser.run("location.href"), browser.text("#fields")
+    link, shown = address(browser), browser.text("#fields")
     assert not browser.run("getComputedStyle(document.getElementById('find')).display !== 'none'")
     browser.key("s")
     browser.click("#besides label:nth-child(2) input")

@@ -50,11 +50,6 @@ function embedded(stored) {
       if (!picture) return {svg: "<p>The diagrams in this file show its runs. This way is none of them.</p>"};
       return {svg: picture.svg, later: picture.rows[Math.max(1, at - picture.skipped + 1)], bottom: picture.bottom};
     },
-    address: async (node, way) => {
-      if (way.length > 301 || !data.about.starts.includes(way[0].node)) return null;
-      const choices = way.slice(1).map((one, index) => data.views[way[index].node].enabled.findIndex((step) => step.step === one.step));
-      return {start: data.about.starts.indexOf(way[0].node), choices, names: way.slice(1).map((one) => one.step)};
-    },
     truths: async (way, expressions) => expressions.map((expression) => way.map((node) => node < 0 ? null : data.truths[expression][node])),
     place: async (line) => data.places[line],
     enter: async (line, state) => {
@@ -63,10 +58,11 @@ function embedded(stored) {
       return way;
     },
     open: async (address) => {
-      let node = data.about.starts[address.start] ?? data.about.starts[0], told = "";
-      const way = [label(node, "the start", -1)];
-      const same = address.digest === data.about.digest;
-      if (!same) told = "The specification has changed since this address was made; its steps were taken by their names.";
+      const same = address.digest === data.about.digest, named = data.about.beginnings.indexOf(address.begins);
+      const start = same || named < 0 ? address.start : named, way = [];
+      let node = data.about.starts[start] ?? -1, told = same ? "" : "The specification has changed since this address was made; its steps were taken by their names.";
+      if (node < 0) throw new Error(`Initial state ${start + 1}, with which this address begins, is not in this file.`);
+      way.push(label(node, "the start", -1));
       for (let index = 0; index < Math.max(address.choices.length, address.names.length); index += 1) {
         const steps = data.views[node].enabled;
         const at = same && address.choices.length >= address.names.length ? address.choices[index] : steps.findIndex((one) => one.step === address.names[index]);

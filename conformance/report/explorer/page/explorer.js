@@ -1,7 +1,7 @@
 // The page of the explorer. It executes no step: `source` answers from the server, or from states that stand in the file.
 //
 // source.features: which there are of find, watch, picture, check. source.grows: the diagram ends with the state that is shown.
-// source.about(), .view(node, before, others), .take(node, choice), .disabled(node), .trace(name), .open(address), .address(node),
+// source.about(), .view(node, before, others), .take(node, choice), .disabled(node), .trace(name), .open(address),
 // .watch(expression), .forget(expression), .truths(nodes, expressions), .find(node, expression), .picture(node, way), .check(),
 // .place(line), .enter(line, state): promises.
 import { readAddress, writeAddress } from "./address.js";
@@ -9,18 +9,24 @@ import { longList, rowOf, text, valueCell } from "./elements.js";
 
 const WALKED_MAX = 20;
 const SIGNS_MAX = 400;
+const NUMBERED_MAX = 300;  // steps of a run whose numbers are known
+const ADDRESS_MS = 350;    // browsers refuse more writes of the address than a hundred in half a minute
 const $ = (id) => document.getElementById(id);
 
 export async function start(source) {
   const about = await source.about();
-  const runs = new Map(Object.entries(about.traces || {}).map(([name, told]) => [name, {...told, load: () => source.trace(name)}]));
-  let way = [], here = 0, view = null, chosen = 0, pinned = null, asked = 0, showWhy = true, changesOnly = false;
-  let run = "";                    // the run that is walked, "" if it was left
-  let left = {run: "", at: 0};     // the run that was left, and where
-  let others = [];                 // runs that stand beside: name and labels
-  let watched = [], unfolded = new Set(), allUnfolded = false;
-  let line = null, place = null;   // the line of the log, and the states in which the system may be there
-  let state = 0, walks = 0, drawn = "";
+  const runs = new Map(Object.entries(about.traces || {}).map(([name, told]) => [name, {...told, given: true, load: () => source.trace(name)}]));
+  // What the page shows. It is replaced as a whole, when the view of its state is there: no part of the page is ahead of another.
+  let shown = {
+    way: [], here: 0, view: null,
+    run: "",                    // the run that is walked, "" if it was left
+    left: {run: "", at: 0},     // the run that was left, and where
+    others: [],                 // runs that stand beside: name and labels
+    pinned: null,               // the node whose values stand beside
+    line: null, place: null, state: 0,  // the line of the log, the states in which the system may be there, and the number of this one
+  };
+  let chosen = 0, asked = 0, showWhy = true, changesOnly = false, watched = [], unfolded = new Set(), allUnfolded = false;
+  let walks = 0, drawn = "", listed = "";
 
   $("title").textContent = about.name;
   $("constants").textContent = Object.entries(about.constants).map(([name, value]) => `${name}=${value}`).join(", ");
@@ -31,7 +37,8 @@ export async function start(source) {
   $("picture-part").hidden = !source.features.includes("picture");
   document.querySelector("main").classList.toggle("no-picture", !source.features.includes("picture"));
 
-  const drawWay = longList($("way"), () => way.length, wayRow);
+  const drawWay = longList($("way"), () => shown.way.length, wayRow);
+  const drawStarts = longList($("starts"), () => (shown.way.length ? about.starts.length : 0), startRow);
   const drawLog = longList($("log"), () => (about.log ? about.log.lines.length : 0), logRow);
 
   function notice(message) { $("notice").textContent = message || ""; }
@@ -51,48 +58,50 @@ export async function start(source) {
   // Runs ----------------------------------------------------------------------------------------------------
 
   function listRuns() {
-    const known = [...runs.keys()];
-    $("runs").hidden = !known.length;
-    $("runs").replaceChildren(new Option("jump to a run", ""), ...known.map((name) => new Option(`${name} (${runs.get(name).steps} ${runs.get(name).steps === 1 ? "step" : "steps"})`, name)));
+    const known = [...runs.keys()], {run, others} = shown, now = JSON.stringify([known, others.map((one) => one.name)]);
+    if (listed !== now) {
+      listed = now;
+      $("runs").hidden = $("beside").hidden = !known.length;
+      $("runs").replaceChildren(new Option("jump to a run", ""), ...known.map((name) => new Option(`${name} (${runs.get(name).steps} ${runs.get(name).steps === 1 ? "step" : "steps"})`, name)));
+      $("besides").replaceChildren(...known.map((name) => {
+        const label = document.createElement("label"), box = document.createElement("input");
+        box.type = "checkbox";
+        box.value = name;
+        box.checked = others.some((one) => one.name === name);
+        box.onchange = () => guarded(() => besides([...$("besides").querySelectorAll("input:checked")].map((one) => one.value)));
+        label.append(box, ` ${name}`);
+        return label;
+      }));
+    }
     $("runs").value = run;
-    $("beside").hidden = !known.length;
-    $("besides").replaceChildren(...known.map((name) => {
-      const label = document.createElement("label"), box = document.createElement("input");
-      box.type = "checkbox";
-      box.value = name;
-      box.checked = others.some((one) => one.name === name);
-      box.onchange = () => guarded(() => besides([...$("besides").querySelectorAll("input:checked")].map((one) => one.value)));
-      label.append(box, ` ${name}`);
-      return label;
-    }));
   }
 
   async function besides(names) {
-    others = await Promise.all(names.map(async (name) => ({name, labels: await runs.get(name).load()})));
-    document.querySelector("main").classList.toggle("side", others.length > 0);
-    await show(here);
+    await show({others: await Promise.all(names.map(async (name) => ({name, labels: await runs.get(name).load()})))});
   }
 
   // What was walked by hand stays a run of this page.
   function keep() {
+    const {way, run, line} = shown;
     if (run || line !== null || way.length < 2 || walks >= WALKED_MAX) return;
     walks += 1;
-    const labels = way;
-    runs.set(`walk ${walks}`, {steps: labels.length - 1, loop: null, load: async () => labels});
+    runs.set(`walk ${walks}`, {steps: way.length - 1, loop: null, load: async () => way});
+  }
+
+  // Leave what is shown for another way.
+  const LEFT = {run: "", left: {run: "", at: 0}, line: null, place: null, state: 0};
+  async function leaveFor(changes, told) {
+    keep();
+    chosen = 0;
+    await show({...LEFT, ...changes, way: changes.way.map((label) => ({...label}))}, told);
   }
 
   async function jump(name, at) {
-    const labels = await runs.get(name).load();
-    keep();
-    way = labels.map((label) => ({...label}));
-    run = name;
-    left = {run: name, at: way.length - 1};
-    line = place = null;
-    const loop = loopOf(name);
-    notice(loop === null ? "" : loop === way.length - 1
-      ? "This run stays in its last state for ever." : `This run goes on for ever: after the last step it repeats from step ${loop + 1}, marked ↻.`);
-    listRuns();
-    await show(at === undefined ? way.findIndex((one) => one.node >= 0) : Math.min(at, way.length - 1));
+    const labels = await runs.get(name).load(), loop = loopOf(name), last = labels.length - 1;
+    const told = loop === null ? "" : loop === last
+      ? "This run stays in its last state for ever." : `This run goes on for ever: after the last step it repeats from step ${loop + 1}, marked ↻.`;
+    const here = at === undefined ? labels.findIndex((one) => one.node >= 0) : Math.min(at, last);
+    await leaveFor({way: labels, here, run: name, left: {run: name, at: last}}, told);
   }
 
   function loopOf(name) {
@@ -123,36 +132,38 @@ export async function start(source) {
 
   // Walking -------------------------------------------------------------------------------------------------
 
-  async function show(index, given) {
-    if (way[index].node < 0) { notice(`The state of step ${index} is not in this file.`); return; }
+  // Show what is shown now with these changes, and a notice with it; `given` is the view, where it is known.
+  async function show(changes, told, given) {
+    const next = {...shown, ...changes}, {way, here, others, pinned} = next;
+    if (way[here].node < 0) { notice(`The state of step ${here} is not in this file.`); return; }
     const ticket = ++asked;
-    here = index;
     const before = pinned !== null ? pinned : here > 0 && way[here - 1].node >= 0 ? way[here - 1].node : null;
-    const found = given && pinned === null && !others.length ? given
+    const view = given && pinned === null && !others.length ? given
       : await source.view(way[here].node, before, others.map((one) => one.labels[Math.min(here, one.labels.length - 1)].node));
     if (ticket !== asked) return;  // somebody was faster
-    view = found;
+    shown = {...next, view};
+    for (const flag of ["whole", "addressed"]) delete document.documentElement.dataset[flag];
     chosen = Math.min(chosen, Math.max(0, view.enabled.length - 1));
-    const next = way[here + 1];
-    if (next) {
-      const at = view.enabled.findIndex((one) => one.step === next.step);
-      if (at >= 0) { chosen = at; next.choice = at; }
-    }
+    if (way[here + 1]) chosen = Math.max(0, view.enabled.findIndex((one) => one.step === way[here + 1].step));
+    if (told !== undefined) notice(told);
+    listRuns();
     draw();
-    window.requestAnimationFrame(() => quietly(() => later(ticket)));
+    placeAddress();
+    quietly(() => later(ticket));
   }
 
-  // What follows the state: the address, the diagram, the disabled steps, the watched expressions; each as it comes.
+  const goTo = (here) => show({here});
+
+  // What follows the state: the diagram, the disabled steps, the watched expressions; each as it comes.
   async function later(ticket) {
-    const node = way[here].node, steps = way.slice(0, here + 1);
+    const {way, here} = shown, node = way[here].node;
     const fresh = (draw) => (found) => { if (ticket === asked) draw(found); };
     await Promise.all([
-      line !== null ? placeAddress(null) : source.address(node, steps).then(fresh(placeAddress)),
-      source.features.includes("picture") && source.picture(node, steps).then(fresh(drawPicture)),
+      source.features.includes("picture") && source.picture(node, way.slice(0, here + 1)).then(fresh(drawPicture)),
       showWhy && drawDisabled(ticket, node),
       watched.length && source.truths(seen().map((one) => one.node), watched).then(fresh(drawTruths)),
     ]);
-    if (ticket === asked) document.documentElement.dataset.whole = $("way-title").textContent;  // nothing more comes
+    if (ticket === asked) document.documentElement.dataset.whole = "true";  // nothing more comes
   }
 
   // A picture that stands there already is left; what comes after this state is pale.
@@ -175,58 +186,121 @@ export async function start(source) {
     if (shown < box.scrollTop + 60 || shown > box.scrollTop + box.clientHeight) box.scrollTop = shown - box.clientHeight / 2;
   }
 
-  function placeAddress(path) {
-    let found = path;
-    if (line !== null) found = {line, state, names: []};
-    else if (!found) {
-      const from = Math.min(here, left.at);
-      found = {run: left.run, at: from, names: way.slice(from + 1, here + 1).map((one) => one.step)};
+  // The address ------------------------------------------------------------------------------------------------
+
+  // Of a long run that was opened by its name the address has that name, and what was walked after it; else all steps.
+  function placeOf({way, here, left, line, state}) {
+    if (line !== null) return {line, state, names: []};
+    const names = (from) => way.slice(from + 1, here + 1).map((one) => one.step);
+    const start = about.starts.indexOf(way[0].node), at = Math.min(here, left.at);
+    const given = runs.has(left.run) && runs.get(left.run).given;
+    if (given && (here > NUMBERED_MAX || start < 0)) return {run: left.run, at, names: names(at)};
+    if (start < 0) throw new Error("this way begins in no initial state");
+    const choices = way.slice(1, here + 1).map((one) => one.choice);
+    return {start, choices: choices.every((one) => one >= 0) ? choices : [], begins: begins(start), names: names(0)};
+  }
+
+  // One write after the other, and not too many; the last one holds the place.
+  const addressed = location.protocol !== "about:";  // a frame of a notebook has no address
+  let placing = null, placed = -ADDRESS_MS;
+  function placeAddress() {
+    if (addressed && !placing) placing = placeSoon().finally(() => { placing = null; });
+    return placing;
+  }
+
+  async function placeSoon() {
+    let wait = placed + ADDRESS_MS - performance.now(), wanted = null;
+    while (wanted !== shown) {
+      await new Promise((go) => { setTimeout(go, Math.max(0, wait)); });
+      wanted = shown;
+      const told = await quietlyPlaced(wanted);
+      $("address-told").textContent = told ? `The address line does not hold this place: ${told}.` : "";
+      wait = told ? 3000 : ADDRESS_MS;
+      if (!told && wanted === shown) document.documentElement.dataset.addressed = "true";
+      if (told === REFUSED) wanted = null;  // once more
     }
-    try { history.replaceState(null, "", writeAddress(about, found)); } catch { /* a frame of a notebook has no address */ }
+  }
+
+  const REFUSED = "the browser has not taken it yet";
+  async function quietlyPlaced(wanted) {
+    try {
+      const hash = await writeAddress(about, placeOf(wanted));
+      placed = performance.now();
+      try { history.replaceState(null, "", hash); } catch { return REFUSED; }
+      return location.hash === hash ? "" : REFUSED;
+    } catch (error) { return error.message; }
   }
 
   async function take(choice) {
+    const {way, here, view} = shown;
     if (choice < 0 || choice >= view.enabled.length) return;
-    const step = view.enabled[choice];
-    if (way[here + 1] && way[here + 1].step === step.step) { await show(here + 1); return; }
+    const step = view.enabled[choice], next = way[here + 1];
+    if (next && next.step === step.step) { await goTo(here + 1); return; }
     const after = await source.take(way[here].node, choice);
-    const next = way[here + 1], ways = (one) => one.choice === choice || (one.known !== null && one.known !== undefined) || (next && one.step === next.step);
-    way[here].branches = view.enabled.filter(ways).length - 1;
+    const ways = (one) => one.choice === choice || (one.known !== null && one.known !== undefined) || (next && one.step === next.step);
+    const grown = way.slice(0, here + 1);
+    grown[here] = {...way[here], branches: view.enabled.filter(ways).length - 1};
+    grown.push({node: after.node, step: step.step, choice, emits: after.emits, broken: after.broken, branches: 0});
     if (next) keep();
-    way = way.slice(0, here + 1);
-    left.at = Math.min(left.at, here);
-    way.push({node: after.node, step: step.step, choice, emits: after.emits, broken: after.broken, branches: 0});
-    run = "";
-    line = place = null;
     chosen = 0;
-    notice("");
-    listRuns();
-    await show(here + 1, after.view);
+    const left = {...shown.left, at: Math.min(shown.left.at, here)};
+    await show({...LEFT, way: grown, here: here + 1, left}, "", after.view);
   }
 
-  function back() { return here > 0 ? show(here - 1) : undefined; }
+  function back() { return shown.here > 0 ? goTo(shown.here - 1) : undefined; }
 
   function forth() {
-    if (here < way.length - 1) return show(here + 1);
-    const loop = loopOf(run);
-    return loop !== null && loop < way.length - 1 ? show(loop + 1) : undefined;
+    const {way, here, run} = shown, loop = loopOf(run);
+    if (here < way.length - 1) return goTo(here + 1);
+    return loop !== null && loop < way.length - 1 ? goTo(loop + 1) : undefined;
+  }
+
+  // Initial states --------------------------------------------------------------------------------------------
+
+  const several = about.starts.length > 1;
+  function begins(start) { return several ? about.beginnings[start] || "" : ""; }
+
+  function startRow(index) {
+    const there = about.starts[index] >= 0;
+    const parts = [text("span", `${index + 1}  ${begins(index) || (about.beginnings[index] === "" ? "as declared" : "")}`)];
+    if (!there) parts.push(text("span", "not in this file", "count"));
+    return rowOf(parts, index, {here: about.starts[index] === shown.way[0].node, later: !there, take: () => guarded(() => begin(index))});
+  }
+
+  async function begin(index) {
+    const node = about.starts[index];
+    if (node === undefined) return;
+    if (node < 0) { notice(`Initial state ${index + 1} is not in this file.`); return; }
+    await leaveFor({way: [{node, step: "the start", choice: -1, emits: [], broken: []}], here: 0}, "");
+  }
+
+  function drawBeginning() {
+    const at = about.starts.indexOf(shown.way[0].node);
+    $("starts-part").hidden = !several || shown.here > 0;
+    if ($("starts-part").hidden) return;
+    $("starts-title").textContent = `Initial states: ${about.starts.length.toLocaleString("en")} (i)`;
+    drawStarts(Math.max(0, at));
   }
 
   function draw() {
+    const {way, here, run, others} = shown;
     $("way-title").textContent = `Way: step ${here} of ${way.length - 1}`;
+    document.querySelector("main").classList.toggle("side", others.length > 0);
     $("way-head").hidden = !others.length;
     $("way-head").replaceChildren(text("span", run || "this way"), ...others.map((one) => text("span", one.name)));
     for (const one of others) one.differs = way.findIndex((own, index) => index >= one.labels.length || one.labels[index].step !== own.step);
     drawWay(here);
     drawPlace();
+    drawBeginning();
     drawEnabled();
     drawState();
     document.title = `${way[here].step} · ${about.name}`;
   }
 
-
   function wayRow(index) {
-    const one = way[index], own = text("span", `${index}  ${one.step}`), loop = loopOf(run);
+    const {way, here, run, others} = shown, one = way[index], loop = loopOf(run);
+    const own = text("span", `${index}  ${one.step}`), start = index || !several ? -1 : about.starts.indexOf(one.node);
+    if (start >= 0) own.append(text("span", `  initial state ${start + 1} of ${about.starts.length.toLocaleString("en")}`, "note"));
     if (loop !== null && (index > loop || (index === loop && loop === way.length - 1))) own.prepend("↻ ");
     if (one.line) own.append(text("span", `  ${one.line}`, "note"));
     if (one.emits && one.emits.length) own.append(text("span", `  » ${one.emits.join(", ")}`, "note"));
@@ -237,10 +311,11 @@ export async function start(source) {
       const same = labels[index].step === one.step, first = index === differs;
       return text("span", `${same ? "" : "≠ "}${labels[index].step}`, first ? "broken" : same ? "note" : "");
     });
-    return rowOf([own, ...beside], index, {here: index === here, later: index > here, take: () => guarded(() => show(index))});
+    return rowOf([own, ...beside], index, {here: index === here, later: index > here, take: () => guarded(() => goTo(index))});
   }
 
   function drawEnabled() {
+    const {view} = shown;
     $("steps-title").textContent = view.enabled.length ? `Steps: ${view.enabled.length} enabled` : "Steps: none is enabled";
     $("enabled").replaceChildren(...view.enabled.map((step) => {
       const item = document.createElement("li"), button = text("button", step.step);
@@ -264,7 +339,7 @@ export async function start(source) {
   }
 
   function choose(by) {
-    chosen = Math.max(0, Math.min(chosen + by, view.enabled.length - 1));
+    chosen = Math.max(0, Math.min(chosen + by, shown.view.enabled.length - 1));
     const buttons = [...$("enabled").querySelectorAll("button")];
     buttons.forEach((button, index) => {
       button.classList.toggle("chosen", index === chosen);
@@ -292,6 +367,7 @@ export async function start(source) {
   }
 
   function drawState() {
+    const {way, here, view, others, pinned, place} = shown;
     $("state-title").textContent = way[here].step === "the start" ? "State at the start" : `State after ${way[here].step}`;
     $("pin").textContent = pinned === null ? "Pin (p)" : "Unpin (p)";
     $("difference").textContent = view.difference ? `✗ The implementation differs ${view.difference}` : "";
@@ -335,17 +411,18 @@ export async function start(source) {
 
   function cell(where, value) {
     return valueCell(value, allUnfolded || unfolded.has(where), () => {
-      if (allUnfolded) { allUnfolded = false; view.fields.forEach((field) => unfolded.add(field.where)); }
+      if (allUnfolded) { allUnfolded = false; shown.view.fields.forEach((field) => unfolded.add(field.where)); }
       if (!unfolded.delete(where)) unfolded.add(where);
       drawState();
     });
   }
 
   // The states for which the signs of watched expressions stand on the page: all, or so many round this one.
-  function firstSeen() { return Math.max(0, Math.min(here - 100, way.length - SIGNS_MAX)); }
-  function seen() { return way.slice(firstSeen(), firstSeen() + SIGNS_MAX); }
+  function firstSeen() { return Math.max(0, Math.min(shown.here - 100, shown.way.length - SIGNS_MAX)); }
+  function seen() { return shown.way.slice(firstSeen(), firstSeen() + SIGNS_MAX); }
 
   function drawTruths(rows) {
+    const {here} = shown;
     $("watched").replaceChildren(...watched.map((expression, number) => {
       const item = document.createElement("li"), values = rows[number], from = firstSeen(), now = values[here - from];
       const drop = text("button", "✕");
@@ -354,7 +431,7 @@ export async function start(source) {
         await source.forget(expression);
         watched = watched.filter((one) => one !== expression);
         $("watched").replaceChildren();
-        await show(here);
+        await show({});
       });
       const signs = text("span", "", "line");
       signs.title = "one sign a state of the way: ● true, ○ false, ! it cannot be evaluated; underlined: here";
@@ -367,7 +444,7 @@ export async function start(source) {
   // The log -------------------------------------------------------------------------------------------------
 
   function logRow(index) {
-    const one = about.log.lines[index], parts = [text("span", one.at ? `${one.at}  ${one.text}` : one.text)];
+    const {line} = shown, one = about.log.lines[index], parts = [text("span", one.at ? `${one.at}  ${one.text}` : one.text)];
     if (one.states !== null) parts.push(text("span", `${one.complete ? "" : "≥ "}${one.states} ${one.states === 1 ? "state" : "states"}`, "count"));
     else parts.push(text("span", "✗ not explained", "count broken"));
     return rowOf(parts, index, {here: index === line, later: line !== null && index > line, take: () => guarded(() => enter(index, 0))});
@@ -380,16 +457,12 @@ export async function start(source) {
     const which = Math.max(0, Math.min(number, found.states.length - 1));
     const entered = await source.enter(at, which);
     if (entered[entered.length - 1].node < 0) { notice(`This state is not in this file: ${about.contents}.`); return; }
-    keep();
-    line = at; place = found; state = which; run = ""; chosen = 0;
-    left = {run: "", at: 0};
-    way = entered.map((label) => ({...label}));
-    notice(index > last ? `${about.log.lines[index].at} is not explained: here are the states before it.` : "");
-    listRuns();
-    await show(way.length - 1);
+    const told = index > last ? `${about.log.lines[index].at} is not explained: here are the states before it.` : "";
+    await leaveFor({way: entered, here: entered.length - 1, line: at, place: found, state: which}, told);
   }
 
   function drawPlace() {
+    const {line, place, state} = shown;
     if (about.log) drawLog(line === null ? 0 : line);
     $("possible").hidden = !place;
     $("kept-back").replaceChildren();
@@ -428,17 +501,20 @@ export async function start(source) {
     ArrowRight: () => guarded(() => take(chosen)), Enter: () => guarded(() => take(chosen)),
     ArrowLeft: () => guarded(back), Backspace: () => guarded(back),
     f: () => guarded(forth),
-    Home: () => guarded(() => show(0)), End: () => guarded(() => show(way.length - 1)),
-    l: () => loopOf(run) !== null && guarded(() => show(Math.min(loopOf(run) + 1, way.length - 1))),
+    Home: () => guarded(() => goTo(0)), End: () => guarded(() => goTo(shown.way.length - 1)),
+    l: () => loopOf(shown.run) !== null && guarded(() => goTo(Math.min(loopOf(shown.run) + 1, shown.way.length - 1))),
+    i: () => several && guarded(() => begin(about.starts.indexOf(shown.way[0].node) + 1)),
+    I: () => several && guarded(() => begin(about.starts.indexOf(shown.way[0].node) - 1)),
     d: () => $("why").click(), p: () => $("pin").click(), "?": () => $("help-button").click(), y: () => $("copy").click(),
     u: () => { allUnfolded = !allUnfolded; unfolded.clear(); drawState(); },
     x: () => $("only").click(),
     c: () => !$("check").hidden && $("check").click(),
     r: () => $("runs").focus(),
     s: () => { if ($("beside").hidden) return; $("beside").open = !$("beside").open; const box = $("besides").querySelector("input"); if ($("beside").open && box) box.focus(); },
-    n: () => about.log && guarded(() => enter(line === null ? 0 : line + 1, 0)),
-    N: () => about.log && guarded(() => enter(line === null ? 0 : line - 1, 0)),
-    "]": () => place && guarded(() => enter(line, state + 1)), "[": () => place && guarded(() => enter(line, state - 1)),
+    n: () => about.log && guarded(() => enter(shown.line === null ? 0 : shown.line + 1, 0)),
+    N: () => about.log && guarded(() => enter(shown.line === null ? 0 : shown.line - 1, 0)),
+    "]": () => shown.place && guarded(() => enter(shown.line, shown.state + 1)),
+    "[": () => shown.place && guarded(() => enter(shown.line, shown.state - 1)),
     "/": () => $("find-text").focus(), w: () => $("watch-text").focus(),
   };
   document.addEventListener("keydown", (event) => {
@@ -450,40 +526,33 @@ export async function start(source) {
     if (/^[1-9]$/.test(event.key)) { guarded(() => take(Number(event.key) - 1)); return; }
     if (keys[event.key]) { event.preventDefault(); keys[event.key](); }
   });
-  $("runs").onchange = () => $("runs").value && guarded(() => jump($("runs").value));
+  $("runs").onchange = () => { const name = $("runs").value; if (name) guarded(() => jump(name)); };
   $("help-button").onclick = () => {
     $("help").hidden = !$("help").hidden;
     $("help-button").setAttribute("aria-expanded", String(!$("help").hidden));
   };
   $("check").onclick = () => quietly(check);
-  $("why").onclick = () => { showWhy = !showWhy; drawEnabled(); if (showWhy) quietly(() => drawDisabled(asked, way[here].node)); };
-  $("pin").onclick = () => guarded(() => { pinned = pinned === null ? way[here].node : null; return show(here); });
+  $("why").onclick = () => { showWhy = !showWhy; drawEnabled(); if (showWhy) quietly(() => drawDisabled(asked, shown.way[shown.here].node)); };
+  $("pin").onclick = () => guarded(() => show({pinned: shown.pinned === null ? shown.way[shown.here].node : null}));
   $("only").onchange = () => { changesOnly = $("only").checked; drawState(); };
   $("filter").oninput = drawState;
-  $("copy").onclick = async () => {
-    await navigator.clipboard.writeText(location.href).catch(() => undefined);
-    notice("The address of this place stands in the address line, and is copied where the browser allows it.");
-  };
+  $("copy").hidden = !addressed;
+  $("copy").onclick = () => guarded(async () => {
+    const address = new URL(await writeAddress(about, placeOf(shown)), location.href);
+    const copied = await navigator.clipboard.writeText(address.href).then(() => true, () => false);
+    await placeAddress();
+    notice(copied ? "The address of this place is copied." : "The browser does not allow to copy; the address of this place stands in the address line.");
+  });
   $("find").onsubmit = (event) => {
     event.preventDefault();
     quietly(async () => {
       notice("searching …");
-      const found = await source.find(way[here].node, $("find-text").value);
-      if (found.way.length) await guarded(() => goTo(found.way));
-      notice(found.told);
+      const found = await source.find(shown.way[shown.here].node, $("find-text").value);
+      if (!found.way.length) { notice(found.told); return; }
+      $("find-text").blur();
+      await guarded(() => leaveFor({way: found.way, here: found.way.length - 1}, found.told));
     });
   };
-
-  async function goTo(labels) {
-    if (here < way.length - 1) keep();
-    way = labels.map((label) => ({...label}));
-    run = "";
-    left = {run: "", at: 0};
-    line = place = null;
-    $("find-text").blur();
-    listRuns();
-    await show(way.length - 1);
-  }
 
   $("watch").onsubmit = (event) => {
     event.preventDefault();
@@ -494,8 +563,7 @@ export async function start(source) {
       watched.push(expression);
       $("watch-text").value = "";
       $("watch-text").blur();
-      notice("");
-      await show(here);
+      await show({}, "");
     });
   };
 
@@ -508,12 +576,14 @@ export async function start(source) {
     $("log-told").textContent = about.log.told;
     $("log-told").className = about.log.explained ? "" : "broken";
   }
-  listRuns();
-  const address = readAddress(location.hash);
-  if (address) await guarded(() => openPlace(address));
-  if (!way.length && about.log) await enter(about.log.explained ? 0 : about.log.lines.length - 1, 0);
-  if (!way.length && runs.size) await jump([...runs.keys()][0]);
-  if (!way.length) { way = [{node: about.starts[0], step: "the start", choice: -1, emits: [], broken: []}]; await show(0); }
+  const empty = () => !shown.way.length;
+  await guarded(async () => {
+    const address = await readAddress(location.hash).catch(() => { throw new Error("This address cannot be read: it is cut off, or another program changed it."); });
+    if (address) await openPlace(address);
+  });
+  if (empty() && about.log) await enter(about.log.explained ? 0 : about.log.lines.length - 1, 0);
+  if (empty() && runs.size) await jump([...runs.keys()][0]);
+  if (empty()) await show({way: [{node: about.starts[0], step: "the start", choice: -1, emits: [], broken: []}]});
   window.addEventListener("hashchange", () => location.reload());
   document.documentElement.dataset.ready = "true";
 
@@ -528,7 +598,7 @@ export async function start(source) {
       if (!runs.has(given.run)) { notice(`This address is of the run ${given.run}, which was not opened: --trace ${given.run}`); return; }
       await jump(given.run, given.at);
       for (const [index, name] of given.names.entries()) {
-        const at = view.enabled.findIndex((one) => one.step === name);
+        const at = shown.view.enabled.findIndex((one) => one.step === name);
         if (at < 0) { notice(`${changed}Step ${index + 1} after the run, ${name}, is not enabled: the walk ends before it.`); return; }
         await take(at);
       }
@@ -536,8 +606,6 @@ export async function start(source) {
       return;
     }
     const opened = await source.open(given);
-    way = opened.way;
-    await show(way.length - 1);
-    if (opened.told) notice(opened.told);
+    await leaveFor({way: opened.way, here: opened.way.length - 1}, opened.told || undefined);
   }
 }

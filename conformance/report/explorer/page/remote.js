@@ -17,7 +17,6 @@ start({
   disabled: (node) => ask("disabled", {node}),
   trace: (name) => ask("trace", {name}),
   open: (address) => ask("open", address),
-  address: (node) => ask("address", {node}),
   watch: (expression) => ask("watch", {expression}),
   forget: (expression) => ask("forget", {expression}),
   truths: (way, expressions) => ask("truths", {way, expressions}),
