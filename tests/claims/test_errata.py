@@ -27,6 +27,7 @@ def made(identifier: str) -> errata.Section:
     return errata.section(result, reproduce)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("identifier", CHEAP)
 def test_what_is_committed_is_what_is_found(identifier: str) -> None:
     written = (DOCS / "errata.md").read_text(encoding="utf-8")

@@ -29,6 +29,7 @@ def programs_with(owner: str) -> Iterator[Program]:
             yield program_of(check)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("named", REASONS)
 def test_the_mutant_of_a_reason_is_one_of_a_program_in_the_ledger(named: str) -> None:
     owner = named.partition(".")[0]

@@ -24,6 +24,7 @@ IMPORTS = {
 COMMANDS = ["simulate", "refine", "lockstep", "stateful", "swarm", "cluster"]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("command", "name"),
     [*(("check", name) for name in IMPORTS), *((command, "exits") for command in COMMANDS)],

@@ -135,6 +135,7 @@ def test_our_own_failure_exits_with_70_and_is_no_verdict(
     assert antiphon("check", "two-phase", "--json").document.kind == "failure"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("text", "says"),
     [

@@ -80,7 +80,9 @@ NOT_HERE = {
     ("docs/explorer.md", "antiphon explore --binding"): SERVES,
     ("docs/explorer.md", "antiphon explore raft"): "tests/report/explorer/test_logs.py walks such a log",
     ("docs/layers.md", "antiphon claims HOR-06"): BY_THE_GATE,
+    ("docs/irbp-repaired.md", "antiphon claims --family irb"): BY_THE_GATE,
     ("docs/reformation.md", "antiphon claims --family ref"): BY_THE_GATE,
+    ("docs/reformation.md", "antiphon lockstep reformation"): "tests/compare/lockstep walks it",
 }
 """Blocks that do not run here, by page and beginning, with the reason."""
 

@@ -119,6 +119,7 @@ def test_the_compiled_machine_refuses_as_the_reference_does(specs: SimpleNamespa
         compiled_machine(overflow).apply((3, False), Step("step"))
 
 
+@pytest.mark.sampled(3)
 @EACH
 def test_the_state_graph_has_what_the_search_saw(
     specs: SimpleNamespace, name: str, constants: dict[str, Any]

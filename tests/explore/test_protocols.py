@@ -23,6 +23,7 @@ CASES: list[tuple[type[Spec], Any, int]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("spec", "repairs", "depth"), CASES, ids=lambda value: getattr(value, "__name__", str(value))
 )

@@ -146,6 +146,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "bound", [*CASES[:-1], pytest.param(CASES[-1], marks=pytest.mark.deep)], ids=lambda bound: f"{bound.name}"
 )
@@ -223,6 +224,7 @@ def test_a_bug_of_the_specification_is_an_assertion(run_promela: RunPromela) -> 
     assert "specification" not in promela(program(Overflow), checks=False).properties.values()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("bound", CASES, ids=lambda bound: f"{bound.name}")
 def test_no_reachable_state_and_no_step_lies_outside_the_computed_bound(bound: Program) -> None:
     found = possible(bound)

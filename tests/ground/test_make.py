@@ -141,6 +141,7 @@ def assert_means(made: Expression, plain: Plain) -> None:
             assert expected & ~possibly == 0
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("sort", [Boolean, Number, Bits])
 @given(data=st.data())
 def test_folding_never_changes_a_value(sort: type, data: st.DataObject) -> None:

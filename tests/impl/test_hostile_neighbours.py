@@ -100,6 +100,7 @@ FLOODS: dict[str, tuple[str, Callable[[random.Random, int], Message]]] = {
 """Each kind with its effect on a member that waits for nothing, and its k-th message."""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("holding", [False, True])
 @pytest.mark.parametrize("kind", FLOODS)
 def test_a_flood_makes_a_member_send_and_keep_little(kind: str, holding: bool) -> None:

@@ -144,6 +144,7 @@ class Forgets(Late):
         return super().broadcast(payload, now)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("fault", [Wraps, Forgets])
 def test_a_core_that_wraps_or_forgets_fails_these_tests(fault: type[Late]) -> None:
     kind = type("LateHere", (fault,), {"last": 2**32 - 6})

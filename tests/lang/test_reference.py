@@ -91,6 +91,7 @@ def explored(bound: Program) -> tuple[set[State], int]:
     return set(seen), transitions
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("managers", "states", "transitions"), [(3, 288, 1145), (5, 8832, 58145)])
 def test_two_phase_commit_has_its_known_states(managers: int, states: int, transitions: int) -> None:
     """Gray and Lamport, "Consensus on Transaction Commit", 2006; the numbers of states are those that other

@@ -182,6 +182,7 @@ BODIES = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("body", "reason", "instead"), BODIES)
 def test_a_body_is_refused_where_it_is_wrong(body: str, reason: str, instead: str) -> None:
     cls, place = with_body(body, "p: P")

@@ -130,6 +130,7 @@ def test_a_member_that_was_stopped_for_too_long_comes_back_as_another_one(protoc
     all_agree_at_the_end(simulation, {0, 1, 2})
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(2))
 def test_one_of_three_crashes_while_another_is_stopped_and_the_group_goes_on(
     seed: int, protocol: str
@@ -159,6 +160,7 @@ def one_crash_and_one_stop(seed: int, protocol: str) -> None:
     all_agree_at_the_end(simulation, rest)
 
 
+@pytest.mark.sampled(2)
 def test_more_than_a_queue_holds_is_delivered_while_a_member_is_stopped(protocol: str) -> None:
     simulation = founded(3, protocol=protocol)
     size = 2 * Layers().queue_bytes // 300
@@ -177,6 +179,7 @@ def test_more_than_a_queue_holds_is_delivered_while_a_member_is_stopped(protocol
     all_agree_at_the_end(simulation, {0, 1, 2})
 
 
+@pytest.mark.sampled(2)
 def test_a_minority_is_told_so_delivers_nothing_and_comes_back(protocol: str) -> None:
     simulation = founded(5, protocol=protocol)
     talking(simulation, 4_000.0, 50.0)
@@ -196,6 +199,7 @@ def test_a_minority_is_told_so_delivers_nothing_and_comes_back(protocol: str) ->
     all_agree_at_the_end(simulation, set(range(5)))
 
 
+@pytest.mark.sampled(2)
 def test_parts_without_a_majority_wait_and_go_on_together(protocol: str) -> None:
     simulation = founded(4, protocol=protocol)
     talking(simulation, 4_000.0, 20.0)
@@ -245,6 +249,7 @@ def test_members_leave_one_after_the_other_and_the_last_one_is_alone(protocol: s
     all_agree_at_the_end(simulation, {0, 1})
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(2))
 def test_a_process_that_is_started_again_at_once_holds_up_nobody(seed: int, protocol: str) -> None:
     simulation = founded(3, seed, protocol=protocol)
@@ -339,6 +344,7 @@ def test_what_a_member_has_broadcast_is_delivered_before_it_has_left(leaver: int
     keeps_its_promises(simulation)
 
 
+@pytest.mark.sampled(2)
 def test_lists_do_not_change_over_and_over_while_each_member_does_not_hear_another(protocol: str) -> None:
     """Seed 26 of the swarm: a new list each 7 ms, in which nothing was delivered."""
     simulation = founded(3, protocol=protocol)

@@ -30,6 +30,7 @@ def test_the_report_on_figure_5_says_for_every_n(prove: Prove) -> None:
     assert report["UniformIntegrity"].evidence.bound.startswith("for every processes, messages, losses")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("repair", "step", "failed"),
     [

@@ -35,6 +35,7 @@ def test_three_processes_agree_whoever_crashes_and_whoever_is_suspected() -> Non
     assert (report.exploration.states, report.exploration.complete) == (198_983, True)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("mutant", "faults"),
     [

@@ -65,6 +65,7 @@ def failed(report: Report, outcome: Outcome = Outcome.VIOLATED) -> set[str]:
     return {verdict.property for verdict in report.verdicts if verdict.outcome is outcome}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", MODELS)
 def test_the_repaired_protocol_holds_and_reaches_its_witnesses(name: str) -> None:
     """Total order, integrity, agreement, one holder, and the bounds of section 4.2."""
@@ -250,6 +251,7 @@ def test_survivors_hold_what_was_delivered_but_only_with_the_repair() -> None:
 BOUNDS = {"AckBound", "StableInTime", "OnlyTheLatest", "OneWithoutANumber"}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("without", "unproved"),
     [

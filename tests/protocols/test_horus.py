@@ -118,6 +118,7 @@ def test_the_repaired_stack_holds_what_it_promises(name: str) -> None:
     } == unreached
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", MODELS)
 def test_the_stack_has_as_many_states_as_it_had(name: str) -> None:
     seen = explored(name).exploration
@@ -252,6 +253,7 @@ MUTANTS: list[tuple[type[Spec], Constants, str]] = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("spec", "constants", "property"), MUTANTS, ids=[f"{case[0].__name__}-{case[2]}" for case in MUTANTS]
 )

@@ -52,6 +52,7 @@ def refined(refinement: Refinement, **constants: Any) -> Outcome:
     return check_refinement(bound, refinement)["Refinement"].outcome
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "constants",
     [

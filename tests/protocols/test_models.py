@@ -49,6 +49,7 @@ def explored(name: str) -> Report:
     return check(program(spec, repairs="all", **constants))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", MODELS)
 def test_the_repaired_figure_holds_and_reaches_its_witnesses(name: str) -> None:
     report = explored(name)
@@ -120,6 +121,7 @@ def safety(spec: type[Spec]) -> list[str]:
     return [name for name, kind in kinds_of(program(spec)).items() if kind in ("invariant", "service")]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("spec", "constants", "full", "few"), [case[1:] for case in URGENT], ids=[case[0] for case in URGENT]
 )

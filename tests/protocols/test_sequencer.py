@@ -79,6 +79,7 @@ def test_the_repaired_protocol_holds_and_reaches_its_witnesses(name: str) -> Non
     assert failed(explored(name), Outcome.UNKNOWN) == unreached
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", MODELS)
 def test_the_repaired_protocol_has_as_many_states_as_it_had(name: str) -> None:
     seen = explored(name).exploration
@@ -148,6 +149,7 @@ READINGS: list[tuple[str, dict[str, Any], set[str]]] = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("constants", "violated"), [case[1:] for case in READINGS], ids=[case[0] for case in READINGS]
 )
@@ -175,6 +177,7 @@ DISCARDED: list[tuple[tuple[str, ...] | str, dict[str, Any], set[str]]] = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("repairs", "constants", "discarded"), DISCARDED)
 def test_over_a_flush_nothing_is_received_twice(
     repairs: tuple[str, ...] | str, constants: dict[str, Any], discarded: set[str]

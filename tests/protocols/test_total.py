@@ -80,6 +80,7 @@ def test_the_repaired_protocol_holds_and_reaches_its_witnesses(name: str) -> Non
     assert having(explored(name), Outcome.UNKNOWN) == UNREACHED.get(name, set())
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", MODELS)
 def test_the_repaired_protocol_has_as_many_states_as_it_had(name: str) -> None:
     seen = explored(name).exploration

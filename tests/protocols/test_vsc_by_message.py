@@ -24,6 +24,7 @@ PROMISES = (
 WITNESSES = ("SecondView", "LeftOut", "DeliveredByDecision", "Stabilised", "SentLater")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("constants", "states", "reached"),
     [

@@ -160,6 +160,7 @@ GUARDS = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("name", "without", "constants", "length", "guard"),
     GUARDS,

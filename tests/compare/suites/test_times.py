@@ -14,6 +14,7 @@ RBP = Times(delivered_ms=2.0, waiting_ms=400.0, recovered_ms=1_000.0)
 """Data and ACK, a millisecond each; eight times the longest interval; two such times and some round trips."""
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("members", [2, 4])
 def test_rbp_keeps_to_its_times(members: int) -> None:
     check_times(rbp(), RBP, members=(members,))

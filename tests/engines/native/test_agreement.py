@@ -59,6 +59,7 @@ def numbered(bound: Program, most: int, space: StateSpace) -> list[tuple[State, 
     return [(space.value(number), space.parent(number)) for number in range(len(space))]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_states_are_numbered_as_the_reference_finds_them_whatever_the_number_of_threads(threads: int) -> None:
     bound = program(RbpProperties, processes=2, messages=1, repairs="all")
@@ -148,6 +149,7 @@ def test_reports_about_random_specifications_agree() -> None:
     check_engine("native", programs=[program_of(seed) for seed in RANDOM], bounds=Bounds(depth=2))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", RANDOM)
 def test_predicates_of_random_specifications_agree(seed: int) -> None:
     bound = program_of(seed)

@@ -91,6 +91,7 @@ def words_of(bound: Program, packing: WordPacking, state: State) -> npt.NDArray[
     return np.array(packing.pack(flatten(bound, state)), dtype=np.uint64)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("bound", MODELS, ids=lambda bound: bound.name)
 def test_independent_steps_lead_to_the_same_state_in_both_orders(bound: Program) -> None:
     assert see(bound, states_of(bound)) > 10

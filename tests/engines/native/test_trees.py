@@ -103,6 +103,7 @@ def test_whole_states_are_an_option_of_the_native_engine_and_exclude_fingerprint
         open_space(SEQUENCER, Engine.NATIVE, StorageOptions(whole=True, fingerprints=True))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_tables_that_grow_again_and_again_lose_nothing(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """From the least tables on, by a quarter each time, entered in parts; the nodes of a round find no room

@@ -139,6 +139,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(40))
 def test_verdicts_among_orbits_are_those_of_all_states(seed: int) -> None:
     chance = random.Random(seed)
@@ -187,6 +188,7 @@ def orbit(bound: Program, state: State) -> set[State]:
     return found
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("engine", [Engine.GENERATED, Engine.REFERENCE])
 def test_one_state_stands_for_its_orbit(engine: Engine) -> None:
     bound = program(Carousel)

@@ -234,6 +234,7 @@ def test_a_message_for_some_is_owed_to_those_alone() -> None:
 # Runs that are right ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("promise", [("total-order", "causal-order"), ("prefix-order",), ("consensus",)])
 @pytest.mark.parametrize("seed", range(60))
 def test_no_run_is_accused_in_which_processes_return_or_messages_are_for_some(
