@@ -9,7 +9,7 @@ from pathlib import Path
 from antiphon.spec import protocols
 
 HOME = Path(next(iter(protocols.__path__)))
-SOURCE = re.compile(r'^Source: [A-Z].*("[^"]+"|\b(19|20)\d\d\b)', re.MULTILINE | re.DOTALL)
+SOURCE = re.compile(r'^Source: [A-Za-z].*("[^"]+"|\b(19|20)\d\d\b)', re.MULTILINE | re.DOTALL)
 """The name of an author, and behind it a title in quotation marks or a year."""
 
 

@@ -73,7 +73,7 @@ def having(report: Report, outcome: Outcome) -> set[str]:
     return {verdict.property for verdict in report.verdicts if verdict.outcome is outcome}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", MODELS)
 def test_the_repaired_protocol_holds_and_reaches_its_witnesses(name: str) -> None:
     assert having(explored(name), Outcome.VIOLATED) == EXCEPT.get(name, set())

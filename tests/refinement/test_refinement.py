@@ -333,7 +333,7 @@ def test_every_refinement_of_a_protocol_with_repairs_is_among_them() -> None:
     assert repaired < set(JUDGED) <= set(REFINEMENTS)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_the_refinement_fails_exactly_where_a_safety_claim_fails(
     variant: tuple[str, tuple[str, ...]],
 ) -> None:

@@ -94,7 +94,7 @@ def test_a_layer_agrees_in_every_transition(
     assert set(report.fired) == fired
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("name", "fault"), CAUGHT)
 def test_each_fault_is_caught_with_a_shortest_trace(name: str, fault: str) -> None:
     constants, length, what = CAUGHT[name, fault]

@@ -54,7 +54,7 @@ def scripted(*entries: Entry, members: int = 3) -> Schedule:
     return Schedule(members=members, entries=(*said, *entries), timeouts=TIMEOUTS)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("protocol", LISTED)
 def test_no_protocol_is_accused_without_a_fault(protocol: str) -> None:
     """Thousands of seeds are in docs/swarm.md."""
