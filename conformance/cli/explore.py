@@ -102,8 +102,8 @@ def explore(
         _watch(walk, expression)
     found = _logs(walk, logs, observed, effort, runs) if logs else None
     if html is not None:
-        with working(f"writing {html}", output.err()):
-            text, told = saved_page(walk, runs, found)
+        with working(f"writing {html}", output.err()) as tell:
+            text, told = saved_page(walk, runs, found, tell=tell)
         output.write_text("--html", html, text)
         output.out().print(f"{html}: {len(text.encode()):,} bytes; {told}", soft_wrap=True)
         return 0

@@ -1,17 +1,16 @@
 """Space-time diagram of a trace, with steps and messages inferred from its states.
 
-1. A lifeline is a member of the index type that packets carry as `to`; without packets, of the index type
-   that actions name first.
-2. A packet is a record in a set variable that an action takes as `Annotated[.., In(variable)]`, or one with a
-   field `to`.
+1. A lifeline is a member of the index type that packets are addressed to; without packets, of the index type
+   that actions name first, if some variable has a value for each of its members.
+2. A packet is what stands in a channel: a set, a queue or a log (`antiphon.conformance.report.channels`).
 3. The step that adds a packet sends it. The step that takes it as an argument receives it, and so does one
    after which it is gone (a quorum's answers, all at once), unless it is addressed to somebody else. If that
-     step is the environment's and the packet is gone afterwards, it is lost.
+   step is the environment's and the packet is gone afterwards, it is lost.
 4. A step belongs to the receiver of the packet it takes, else to the first member that it names, else to the
    one receiver of the packets that are gone after it, else to the lane of the system.
-5. Packets of the initial state come from the start: from their `sender` if they have one, from the one member
+5. Packets of the initial state come from the start: from their sender if they have one, from the one member
    they are not addressed to, else from above.
-6. A specification without packets is drawn by its state: beside each step stand the values that it changed.
+6. A specification without channels is drawn by its state: beside each step stand the values that it changed.
 7. A lifeline ends at the step that emits an event `Crash` of its member, or at the environment's step `crash`
    of it; it goes on from the next step of that member, if there is one.
 
@@ -22,15 +21,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from antiphon.conformance.report.channels import Channels, Packet, Traffic, keys_of, records_of
 from antiphon.conformance.report.words import settings
 from antiphon.model.changes import beginning, trace_changes
 from antiphon.model.notation import compact, short_places
 from antiphon.model.trace import Trace
-from antiphon.spec.lang import Index, Program, State, Step, Transition, types
+from antiphon.spec.lang import Index, Program, Step, Transition, types
 
 SYSTEM = "system"
 """Name of the lane of steps that belong to no member."""
@@ -149,7 +150,9 @@ class _Drawing:
     def __init__(self, trace: Trace, name: str) -> None:
         self.trace, self.name = trace, name
         program = trace.program
-        self.channels = _channels(program)
+        self.traffic = Traffic(program)
+        self.channels = self.traffic.channels
+        self.names = self.channels.names
         self.members = _members(program, self.channels)
         self.lane_of = {member: lane for lane, member in enumerate(self.members)}
         self.faults = {method.name for method in program.declaration.marked("environment")}
@@ -157,8 +160,9 @@ class _Drawing:
             method.mark is not None and method.mark.name == trace.shows
             for method in program.declaration.marked("witness")
         )
-        self.flying: dict[tuple[str, Any], _Flight] = {}
-        self.sent: Counter[tuple[str, Any]] = Counter()
+        self.present = self.traffic.packets(trace.start)
+        self.flying: dict[Packet, _Flight] = {}
+        self.sent: Counter[tuple[Any, ...]] = Counter()
         self.events: list[Event] = []
         self.arrows: list[Arrow] = []
         self.uses_system = not self.members
@@ -169,41 +173,39 @@ class _Drawing:
         """The lane behind those of the members."""
         return len(self.members)
 
-    def packets(self, state: State) -> set[tuple[str, Any]]:
-        """Return the packets in flight in a state, by variable."""
-        variables = self.trace.program.variables
-        return {(name, packet) for name in self.channels for packet in state[variables.index(name)]}
-
     def begin(self) -> None:
         """Row 0: what the initial state has in flight."""
-        for key in self._ordered(self.packets(self.trace.start)):
-            self.flying[key] = _Flight(self._starter(key[1]), 0, again=False)
-            self.sent[key] += 1
+        for packet in self._ordered(self.present):
+            self.flying[packet] = _Flight(self._starter(packet), 0, again=False)
+            self.sent[packet.letter] += 1
         for lane in sorted({flight.source for flight in self.flying.values() if flight.source is not None}):
             self.events.append(Event(0, lane, "start"))
 
     def step(self, row: int) -> None:
         """One step: arrivals and losses first, then what it sends."""
         transition = self.trace.transitions[row - 1]
-        before, after = self.packets(self.trace.states[row - 1]), self.packets(transition.state)
-        taken = [key for key in before if key[1] in transition.step.arguments]
+        before, after = self.present, self.traffic.packets(transition.state)
+        self.present = after
+        taken = [one for one in before if not one.place and one.content in transition.step.arguments]
         fault = transition.step.action in self.faults
         gone = before - after - set(taken)
         lane = self._lane(transition.step, taken, gone, fault=fault)
-        for key in self._ordered(taken):
+        for packet in self._ordered(taken):
             if not fault:
-                self._end(key, row, lane, Fate.RECEIVED, keep=key in after)
-            elif key not in after:
-                self._end(key, row, self._target(key[1]), Fate.LOST)
-        for key in self._ordered(gone):
-            target = self._target(key[1])
+                self._end(packet, row, lane, Fate.RECEIVED, keep=packet in after)
+            elif packet not in after:
+                self._end(packet, row, self._target(packet), Fate.LOST)
+        came = []
+        for packet in self._ordered(gone):
+            target = self._target(packet)
             if fault or target not in (None, lane):
-                self._end(key, row, target, Fate.LOST)
+                self._end(packet, row, target, Fate.LOST)
             else:
-                self._end(key, row, lane, Fate.RECEIVED)
-        for key in self._ordered(after - before):
-            self.flying[key] = _Flight(lane, row, again=self.sent[key] > 0)
-            self.sent[key] += 1
+                self._end(packet, row, lane, Fate.RECEIVED)
+                came += [packet] if packet.place else []
+        for packet in self._ordered(after - before):
+            self.flying[packet] = _Flight(lane, row, again=self.sent[packet.letter] > 0)
+            self.sent[packet.letter] += 1
         if lane is not None:
             self.uses_system |= lane == self.system
         broken = ", ".join(dict.fromkeys(refusal.property for refusal in transition.refused))
@@ -211,17 +213,17 @@ class _Drawing:
             broken = self.trace.shows
         emits = tuple(_event_label(event) for event in transition.events)
         changed = () if self.channels else self.changes[row - 1]
-        label = self._label(transition.step, taken)
-        crash = self._crashed(transition, fault=fault) == lane is not None
+        label = self._label(transition.step, taken, came)
+        crash = self.lane_of.get(crash_of(self.trace.program, transition), -1) == lane
         shown = tuple(map(str, changed))
         self.events.append(Event(row, lane, label, emits, broken, fault, shown, crash))
 
     def finish(self) -> Diagram:
         """Finish the diagram; packets that still fly are drawn too."""
-        for key in self._ordered(set(self.flying)):
-            flight = self.flying[key]
+        for packet in self._ordered(set(self.flying)):
+            flight = self.flying[packet]
             if not flight.read:
-                self.arrows.append(self._arrow(key[1], flight, self._target(key[1]), None, Fate.FLYING))
+                self.arrows.append(self._arrow(packet, flight, self._target(packet), None, Fate.FLYING))
         trace = self.trace
         lanes = (*map(compact, self.members), *((SYSTEM,) if self.uses_system else ()))
         arrows = sorted(
@@ -245,32 +247,25 @@ class _Drawing:
 
     # Pieces -------------------------------------------------------------------------------------------------
 
-    def _crashed(self, transition: Transition, *, fault: bool) -> int | None:
-        """The lane of the member that crashes in a step, if one does."""
-        for event in transition.events:
-            if type(event).__name__ == "Crash":
-                return self.lane_of.get(getattr(event, "process", None))
-        step = transition.step
-        if fault and step.action == "crash" and step.arguments:
-            return self.lane_of.get(step.arguments[0])
-        return None
+    def _ordered(self, packets: Iterable[Packet]) -> list[Packet]:
+        return sorted(
+            packets, key=lambda one: (self.names.index(one.channel), compact(one.content), one.place)
+        )
 
-    def _ordered(self, keys: Any) -> list[tuple[str, Any]]:
-        return sorted(keys, key=lambda key: (self.channels.index(key[0]), compact(key[1])))
-
-    def _end(
-        self, key: tuple[str, Any], row: int, lane: int | None, fate: Fate, *, keep: bool = False
-    ) -> None:
-        flight = self.flying[key]
+    def _end(self, packet: Packet, row: int, lane: int | None, fate: Fate, *, keep: bool = False) -> None:
+        flight = self.flying[packet]
         flight.read = keep
         if not keep:
-            del self.flying[key]
-        self.arrows.append(self._arrow(key[1], flight, lane, row, fate))
+            del self.flying[packet]
+        self.arrows.append(self._arrow(packet, flight, lane, row, fate))
 
-    def _arrow(self, packet: Any, flight: _Flight, target: int | None, end: int | None, fate: Fate) -> Arrow:
+    def _arrow(
+        self, packet: Packet, flight: _Flight, target: int | None, end: int | None, fate: Fate
+    ) -> Arrow:
+        content = packet.content
         return Arrow(
-            type(packet).__name__,
-            _packet_label(packet),
+            type(content).__name__ if dataclasses.is_dataclass(content) else packet.channel,
+            _packet_label(content),
             flight.source,
             flight.begin,
             target,
@@ -279,23 +274,20 @@ class _Drawing:
             flight.again,
         )
 
-    def _target(self, packet: Any) -> int | None:
-        return self.lane_of.get(getattr(packet, "to", None))
+    def _target(self, packet: Packet) -> int | None:
+        return self.lane_of.get(packet.receiver)
 
-    def _starter(self, packet: Any) -> int | None:
+    def _starter(self, packet: Packet) -> int | None:
         """Return the sender of a packet of the initial state, as far as it is known."""
-        sender = getattr(packet, "sender", None)
-        if sender in self.lane_of:
-            return self.lane_of[sender]
+        if packet.sender in self.lane_of:
+            return self.lane_of[packet.sender]
         fellows = {
-            self._target(other) for _, other in self.packets(self.trace.start) if type(other) is type(packet)
+            self._target(other) for other in self.present if type(other.content) is type(packet.content)
         }
         absent = [lane for lane in range(len(self.members)) if lane not in fellows]
         return absent[0] if len(absent) == 1 and len(fellows) > 1 else None
 
-    def _lane(
-        self, step: Step, taken: list[tuple[str, Any]], gone: set[tuple[str, Any]], *, fault: bool
-    ) -> int | None:
+    def _lane(self, step: Step, taken: list[Packet], gone: set[Packet], *, fault: bool) -> int | None:
         """The lane of a step that takes some packets as arguments, and after which others are gone."""
         named = [
             self.lane_of[argument]
@@ -303,63 +295,65 @@ class _Drawing:
             if isinstance(argument, Index) and argument in self.lane_of
         ]
         if taken and not fault:
-            target = self._target(taken[0][1])
+            target = self._target(taken[0])
             return target if target is not None else named[0] if named else self.system
         if named:
             return named[0]
-        receivers = {self._target(packet) for _, packet in gone} - {None}
+        receivers = {self._target(packet) for packet in gone} - {None}
         if len(receivers) == 1 and not fault:
             return receivers.pop()
         return None if taken else self.system
 
-    def _label(self, step: Step, taken: list[tuple[str, Any]]) -> str:
-        packets = {key[1] for key in taken}
+    def _label(self, step: Step, taken: list[Packet], came: list[Packet]) -> str:
+        packets = {packet.content for packet in taken}
         rest = list(step.arguments)
         owner = next((item for item in rest if isinstance(item, Index) and item in self.lane_of), None)
         if owner is not None and not (packets and any(hasattr(packet, "to") for packet in packets)):
             rest.remove(owner)
         shown = [_packet_label(item) if item in packets else compact(item, inner=True) for item in rest]
-        return f"{step.action} {', '.join(shown)}" if shown else step.action
+        words = [step.action, ", ".join(shown), *(f"← {_packet_label(packet.content)}" for packet in came)]
+        return " ".join(filter(None, words))
 
 
-def _channels(program: Program) -> list[str]:
-    """The set variables that hold packets, in order of declaration."""
-    within = {
-        parameter.within
-        for method in program.declaration.marked("action", "environment")
-        for parameter in method.parameters
-    }
-    found = []
-    for variable in program.declaration.variables:
-        if isinstance(variable.type, types.SetOf):
-            records = _records(variable.type.of)
-            if records and (
-                variable.name in within
-                or any(name == "to" for record in records for name, _ in record.fields)
-            ):
-                found.append(variable.name)
-    return found
+def crash_of(program: Program, transition: Transition) -> Any:
+    """Return the member that crashes in a step; None if none does."""
+    for event in transition.events:
+        if type(event).__name__ == "Crash":
+            return getattr(event, "process", None)
+    step = transition.step
+    if step.action == "crash" and step.arguments:
+        faults = program.declaration.marked("environment")
+        return step.arguments[0] if any(method.name == "crash" for method in faults) else None
+    return None
 
 
-def _records(kind: types.Type) -> tuple[types.Record, ...]:
-    if isinstance(kind, types.Union):
-        return kind.records
-    return (kind,) if isinstance(kind, types.Record) else ()
+def member_of(step: Step) -> Any:
+    """Return the member to which a step belongs by its arguments: who gets its packet, or is named first."""
+    for argument in step.arguments:
+        if (receiver := getattr(argument, "to", None)) is not None:
+            return receiver
+    return next((argument for argument in step.arguments if isinstance(argument, Index)), None)
 
 
-def _members(program: Program, channels: list[str]) -> list[Any]:
+def _members(program: Program, channels: Channels) -> list[Any]:
     """The members of the index type whose steps and messages are drawn."""
     addressed: Counter[types.Type] = Counter()
+    ways = {one.variable: one.receiver for one in channels.queues}
+    ways |= {one.variable: 0 for one in channels.logs}
     for variable in program.declaration.variables:
-        if variable.name in channels and isinstance(variable.type, types.SetOf):
-            for record in _records(variable.type.of):
+        keys, _ = keys_of(variable.type)
+        if variable.name in channels.sets and isinstance(variable.type, types.SetOf):
+            for record in records_of(variable.type.of):
                 addressed.update(
                     kind for name, kind in record.fields if name == "to" and isinstance(kind, types.IndexType)
                 )
+        elif (place := ways.get(variable.name)) is not None:
+            addressed[keys[place]] += 1
     if not addressed:
+        keyed = {key for variable in program.declaration.variables for key in keys_of(variable.type)[0]}
         actions = program.declaration.marked("action")
         first = [method.parameters[0].type for method in actions if method.parameters]
-        addressed.update(kind for kind in first if isinstance(kind, types.IndexType))
+        addressed.update(kind for kind in first if isinstance(kind, types.IndexType) and kind in keyed)
     if not addressed:
         return []
     return list(program.domain(addressed.most_common(1)[0][0]))

@@ -187,8 +187,9 @@ class _Sheet:
         begin = self.ys[arrow.begin]
         target = self.x(arrow.target) if arrow.target is not None else None
         source = self.x(arrow.source) if arrow.source is not None else (target or self.x(0)) - 44
-        sent = arrow.begin + self.diagram.skipped
-        title = f"<title>{escape(f'{arrow.label}, sent at step {sent}, {arrow.fate.value}')}</title>"
+        number = arrow.begin + self.diagram.skipped
+        sent = "sent earlier" if self.diagram.skipped and arrow.begin <= 1 else f"sent at step {number}"
+        title = f"<title>{escape(f'{arrow.label}, {sent}, {arrow.fate.value}')}</title>"
         dash = ' stroke-dasharray="6 4"' if arrow.again else ""
         style = f'fill="none" stroke="{colour}" stroke-width="1.6"{dash}'
         if arrow.fate is Fate.FLYING:
@@ -229,9 +230,7 @@ class _Sheet:
     ) -> None:
         """A packet that is lost: it ends at a cross on the way, at the height of the step that loses it."""
         end = self.ys[arrow.end] if arrow.end is not None else begin
-        x = source + 0.62 * ((target if target is not None else source + 90) - source)
-        if target == source:
-            x = source - 30
+        x = source - 30 if target in (None, source) else source + 0.62 * ((target or 0) - source)
         self.parts.append(
             f'<line x1="{source:.1f}" y1="{begin:.1f}" x2="{x:.1f}" y2="{end:.1f}" {style}>{title}</line>'
         )
@@ -239,7 +238,8 @@ class _Sheet:
             f'<path d="M{x - 5:.1f},{end - 5:.1f} l10,10 m0,-10 l-10,10" stroke="{BAD}" stroke-width="2.6" '
             'stroke-linecap="round" fill="none"/>'
         )
-        self._text(x + 11, end + 4, f"lost {arrow.label}", f'fill="{BAD}"')
+        if target is not None:  # else it ends at the label of the step that loses it
+            self._text(x + 11, end + 4, f"lost {arrow.label}", f'fill="{BAD}"')
 
     def _head(self, x1: float, y1: float, x2: float, y2: float, colour: str) -> None:
         """The head of an arrow, as a triangle: markers are drawn differently from viewer to viewer."""

@@ -24,12 +24,16 @@ def windowed(diagram: Diagram, most: int = ROWS_MAX) -> Diagram:
     room = most - 2
     focus = next((event.row for event in diagram.events if event.broken), diagram.rows)
     last = min(diagram.rows, max(focus + room // 4, room))
-    first = last - room + 1
-    shift = first - 1 - (first > 1)
+    return cut(diagram, last - room + 1, last)
+
+
+def cut(diagram: Diagram, first: int, last: int) -> Diagram:
+    """Return the rows from `first` to `last` of a diagram, and a row for all before and one for all after."""
+    shift, before = first - 1 - (first > 1), first - 1 + diagram.skipped
     loop = diagram.loop if diagram.loop is not None and diagram.loop + 1 >= first else None
     events = [
         *_crashed(diagram, first),
-        *([Event(1, None, f"... {first - 1:,} rows before")] if first > 1 else []),
+        *([Event(1, None, f"... {before:,} rows before" if before else "...")] if first > 1 else []),
         *(replace(event, row=event.row - shift) for event in diagram.events if first <= event.row <= last),
     ]
     if last < diagram.rows:

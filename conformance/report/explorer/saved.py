@@ -14,16 +14,15 @@ import hashlib
 import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from html import escape
 from typing import Any
 
-from antiphon.conformance.report.diagram import diagram
 from antiphon.conformance.report.explorer.observed import ObservedLogs
 from antiphon.conformance.report.explorer.page import page_file
+from antiphon.conformance.report.explorer.pictures import picture, windows
 from antiphon.conformance.report.explorer.walk import Walk, options_of
-from antiphon.conformance.report.svg import row_tops, svg
-from antiphon.conformance.report.window import windowed
 from antiphon.model.notation import compact, compact_step
 from antiphon.model.trace import Trace
 from antiphon.spec.lang import Program, State, Transition
@@ -33,6 +32,9 @@ STATES_MAX = 3_000
 
 BYTES_MAX = 5_000_000
 """Largest size of a file, and of a report that embeds files."""
+
+TOLD_EACH = 20
+"""Number of states, or of diagrams, after which the progress is told."""
 
 EMBEDDED_STATES_MAX = 300
 """Largest number of states in a file that a report or a notebook embeds."""
@@ -50,6 +52,7 @@ def saved_page(
     *,
     states_max: int | None = None,
     bytes_max: int | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> tuple[str, str]:
     """Write the explorer of a program as one file of HTML.
 
@@ -59,12 +62,13 @@ def saved_page(
         logs: logs that are walked through the program.
         states_max: the largest number of states; `STATES_MAX` if nothing is said.
         bytes_max: the largest size of the file; `BYTES_MAX` if nothing is said.
+        tell: called now and then with words about the progress.
 
     Returns:
         The text, and a sentence that says which states are in it.
     """
     states_max, bytes_max = states_max or STATES_MAX, bytes_max or BYTES_MAX
-    content = _Content(walk, dict(traces or {}), logs, bytes_max)
+    content = _Content(walk, dict(traces or {}), logs, bytes_max, tell or (lambda _: None))
     needed = content.needed()
     reachable, whole = content.reachable(states_max)
     if whole:
@@ -157,9 +161,14 @@ class _Content:
     """The states of a file, and what it says of each."""
 
     def __init__(
-        self, walk: Walk, runs: Mapping[str, Trace], logs: ObservedLogs | None, bytes_max: int
+        self,
+        walk: Walk,
+        runs: Mapping[str, Trace],
+        logs: ObservedLogs | None,
+        bytes_max: int,
+        tell: Callable[[str], None],
     ) -> None:
-        self.walk, self.runs, self.logs = walk, runs, logs
+        self.walk, self.runs, self.logs, self.tell = walk, runs, logs, tell
         self.labels_max = max(bytes_max // 250, 1)
         self.pictures = self._pictures(bytes_max // 4)
         self._seen = Packing()
@@ -186,7 +195,9 @@ class _Content:
     def reachable(self, most: int) -> tuple[list[State], bool]:
         """Return states breadth first, and True if these are all."""
         known, order = set(self.initial), list(self.initial)
-        for state in order:
+        for number, state in enumerate(order):
+            if number % TOLD_EACH == 0:
+                self.tell(f"{len(order):,} states found, at most {most:,} are wanted")
             if len(order) > most:
                 return order[:most], False
             for transition in self._successors(state):
@@ -199,7 +210,11 @@ class _Content:
         """Return the first states, as many as a file of this size has room for; the initial state always."""
         states: list[State] = []
         left = most - len(_filled(self.walk, self.data([], "")))
-        for state in dict.fromkeys([*self.initial[:1], *order]):
+        wanted = dict.fromkeys([*self.initial[:1], *order])
+        for number, state in enumerate(wanted):
+            if number % TOLD_EACH == 0:
+                used = f"{(most - left) / 1e6:.1f} of at most {most / 1e6:.1f} MB"
+                self.tell(f"{number:,} of {len(wanted):,} states described, {used}")
             left -= self._size(state)
             if left < 0 and states:
                 break
@@ -274,17 +289,23 @@ class _Content:
             self._views[state] = (view, self.walk.disabled_in(state))
         return self._views[state]
 
-    def _pictures(self, most: int) -> dict[str, dict[str, Any]]:
-        """Return the diagrams of the runs, as many as so many bytes have room for."""
-        found: dict[str, dict[str, Any]] = {}
+    def _pictures(self, most: int) -> dict[str, list[dict[str, Any] | None]]:
+        """Return the diagrams of the runs by their windows, the last ones as so many bytes have room for."""
+        found: dict[str, list[dict[str, Any] | None]] = {}
         for name, trace in self.runs.items():
-            drawn = windowed(diagram(trace, self.walk.name))
-            tops, bottom = row_tops(drawn)
-            text = svg(drawn)
-            most -= len(text)
-            if most >= 0:
-                skipped = drawn.skipped - self._left_out(trace)
-                found[name] = {"svg": text, "rows": tops, "bottom": bottom, "skipped": skipped}
+            left_out = self._left_out(trace)
+            places = list(windows(len(trace) - left_out))
+            found[name] = [None] * len(places)
+            for number in reversed(range(len(places))):
+                first, last = places[number]
+                if number % TOLD_EACH == 0:
+                    self.tell(f"drawing the steps {first:,} to {last:,} of {name}")
+                drawn = picture(trace, self.walk.name, first + left_out, last + left_out, left_out)
+                drawn["svg"] = _deflated(drawn["svg"])
+                most -= len(json.dumps(drawn))
+                if most < 0:
+                    break
+                found[name][number] = drawn
         return found
 
     def _left_out(self, trace: Trace) -> int:
@@ -327,6 +348,13 @@ class _Content:
             places.append(place)
         about = logs.about()
         return {"log": about, "places": places, "tree": tree}
+
+
+def _deflated(text: str) -> str:
+    """Return a text deflated, in the letters of base64url, as `address.js` reads it."""
+    deflate = zlib.compressobj(9, wbits=-15)
+    packed = deflate.compress(text.encode()) + deflate.flush()
+    return base64.urlsafe_b64encode(packed).decode().rstrip("=")
 
 
 def _filled(walk: Walk, data: Mapping[str, Any]) -> str:

@@ -117,6 +117,7 @@ def application(
         "forget": lambda given: walk.forget(given["expression"]),
         "truths": lambda given: walk.truths(given["way"], given["expressions"]),
         "find": lambda given: _found(walk, given),
+        "picture": lambda given: walk.picture(given["node"], given["first"], given.get("loop")),
         "check": lambda _: runs.check(),
     }
     if logs is not None:
@@ -135,16 +136,7 @@ def application(
         except (KeyError, TypeError, ValueError) as error:
             return JSONResponse({"error": f"this question cannot be read: {error!r}"}, 400)
 
-    async def picture(request: Request) -> Response:
-        try:
-            node = int(request.path_params["node"])
-            drawn = await run_in_threadpool(walk.picture, node)
-        except (ValueError, WalkError):
-            return PlainTextResponse("no such state", 404)
-        return Response(drawn, media_type="image/svg+xml")
-
     routes = [
-        Route(f"/{token}/picture/{{node}}.svg", picture, methods=["GET"]),
         Route(f"/{token}/ask/{{question}}", ask, methods=["POST"]),
         *(Route(f"/{token}/{name}", _file_of(name), methods=["GET"]) for name in FILES),
     ]

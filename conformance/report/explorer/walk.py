@@ -22,8 +22,7 @@ from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from antiphon.conformance.report.diagram import diagram
-from antiphon.conformance.report.svg import svg
+from antiphon.conformance.report.explorer.pictures import WINDOW, picture
 from antiphon.conformance.report.why_false import why_false
 from antiphon.conformance.report.why_not import why_not
 from antiphon.conformance.report.words import counted, explored, settings
@@ -63,9 +62,6 @@ BEGINNINGS_MAX = 1_000
 
 FIND = Bounds(states=200_000, seconds=20.0)
 """Bounds of a search from a node, and of a check of all properties."""
-
-DRAWN_MAX = 60
-"""Largest number of steps in the diagram; a longer run is drawn with its last ones."""
 
 
 class WalkError(Exception):
@@ -421,10 +417,23 @@ class Walk:
                 ]
             return found
 
-    def picture(self, number: int) -> str:
-        """Return the space-time diagram of the run to a node, as SVG; of a long run its last steps."""
+    def picture(self, number: int, first: int = 1, loop: int | None = None) -> dict[str, Any]:
+        """Return the space-time diagram of the run to a node, from a step on, as `pictures` draws it.
+
+        Args:
+            number: the node.
+            first: the first step that is drawn.
+            loop: the number of the state to which the run comes back in this node, if it does.
+
+        Raises:
+            WalkError: there is no such node, or its run has more steps from `first` on than a window, or
+                fewer than `loop`.
+        """
         with self._lock:
-            way = self.way_to(number, DRAWN_MAX)
+            way = self.way_to(number)
+            last = len(way) - 1
+            if not (1 <= first <= max(last, 1) and last < first + WINDOW and 0 <= (loop or 0) <= last):
+                raise WalkError(f"there is no diagram of the steps {first} to {last}")
             transitions = tuple(one for node in way[1:] if (one := self._nodes[node].transition) is not None)
             refused = transitions[-1].refused if transitions else ()
             trace = Trace(
@@ -433,9 +442,10 @@ class Walk:
                 transitions,
                 shows=refused[0].property if refused else "",
                 why=str(refused[0]) if refused else "",
-                initial=self._nodes[way[0]].parent < 0,
+                loop=loop,
+                initial=self._nodes[way[0]].state in self._starts,
             )
-            return svg(diagram(trace, self.name))
+            return picture(trace, self.name, first, last)
 
     # Questions ----------------------------------------------------------------------------------------------
 

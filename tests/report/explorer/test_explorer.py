@@ -5,7 +5,13 @@ import base64
 import hashlib
 import html
 import json
+import os
 import re
+import signal
+import subprocess
+import sys
+import zlib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +23,7 @@ import antiphon
 from antiphon.conformance.report.explorer import Walk, saved_page
 from antiphon.conformance.report.explorer import saved as saving
 from antiphon.conformance.report.explorer.beside import Beside
+from antiphon.conformance.report.explorer.pictures import windows
 from antiphon.conformance.report.explorer.server import application
 from antiphon.conformance.report.explorer.walk import NUMBERED_MAX, WalkError
 from antiphon.model.notation import compact_step
@@ -171,11 +178,58 @@ def test_a_false_invariant_says_which_part_is_false() -> None:
 
 def test_the_picture_is_the_diagram_of_the_way(walk: Walk, counterexample: Trace) -> None:
     way = walk.add_trace(counterexample)
-    drawn = walk.picture(way[-1])
+    drawn = walk.picture(way[-1])["svg"]
     assert drawn.startswith("<svg")
     assert "UniformIntegrity" in drawn
     assert "receive_request" in drawn
-    assert "receive_request" not in walk.picture(way[3])
+    assert "receive_request" not in walk.picture(way[3])["svg"]
+
+
+def test_a_long_way_is_drawn_in_windows_whose_steps_keep_their_numbers() -> None:
+    run = walked(200)
+    walk = Walk(run.program, "alternating-bit")
+    way = walk.add_trace(run)
+    assert list(windows(200))[-2:] == [(121, 180), (151, 200)]
+    assert list(windows(7)) == [(1, 7)]
+    assert list(windows(0)) == [(1, 0)]
+    drawn = walk.picture(way[180], 121)
+    assert (drawn["first"], drawn["last"], len(drawn["rows"])) == (121, 180, 61)
+    assert drawn["rows"] == sorted(drawn["rows"])
+    told = re.findall(r">([^<>]+)</text>", drawn["svg"])
+    assert "... 120 rows before" in told
+    assert {str(number) for number in range(121, 181)} <= set(told)
+    assert not {"119", "181"} & set(told)
+    assert "Message(1, d0), sent at step 123, received" in drawn["svg"]
+    assert "Message(1, d0), sent earlier, received" in walk.picture(way[180], 124)["svg"]
+    start = walk.picture(way[0])
+    assert (start["first"], start["last"], len(start["rows"])) == (1, 0, 1)
+    for node, first in ((way[180], 120), (way[3], 5), (way[3], 0)):
+        with pytest.raises(WalkError, match="there is no diagram of the steps"):
+            walk.picture(node, first)
+
+
+def test_who_crashed_before_a_window_has_no_line_in_it() -> None:
+    program = antiphon.program("dtp-crashing")
+    walk = Walk(program, "dtp-crashing")
+    node = walk.starts[0]
+    (crash,) = [one["choice"] for one in walk.view(node)["enabled"] if one["step"] == "crash(p1)"]
+    node = walk.take(node, crash)
+    for number in range(120):
+        steps = [one for one in walk.view(node)["enabled"] if not one["fault"] and not one["stays"]]
+        if not steps:
+            break
+        node = walk.take(node, steps[number % len(steps)]["choice"])
+    drawn = walk.picture(node, max(1, len(walk.way_to(node)) - 20))
+    assert "crashed" in re.findall(r">([^<>]+)</text>", drawn["svg"])
+
+
+def test_the_loop_of_a_run_is_in_its_diagram() -> None:
+    app = application(Walk(antiphon.program(Turning), "Turning"), TOKEN)
+    (found,) = asked(app, "check", {})["properties"]
+    last, loop = asked(app, "trace", {"name": found["run"]})[-1]["node"], found["told_run"]["loop"]
+    question = {"node": last, "first": 1}
+    assert "for ever" in asked(app, "picture", {**question, "loop": loop})["svg"]
+    assert "for ever" not in asked(app, "picture", question)["svg"]
 
 
 def test_a_specification_draws_its_states() -> None:
@@ -391,11 +445,34 @@ def test_a_run_that_is_too_large_is_cut_at_its_begin(walk: Walk, counterexample:
 
 
 def test_the_diagram_of_a_file_knows_where_its_rows_begin(walk: Walk, counterexample: Trace) -> None:
-    picture = content(saved_page(walk, {"twice": counterexample})[0])["pictures"]["twice"]
-    assert picture["svg"].startswith("<svg")
+    (picture,) = content(saved_page(walk, {"twice": counterexample})[0])["pictures"]["twice"]
+    drawn = zlib.decompress(base64.urlsafe_b64decode(picture["svg"] + "=="), wbits=-15).decode()
+    assert drawn == walk.picture(walk.add_trace(counterexample)[-1])["svg"]
     assert len(picture["rows"]) == len(counterexample) + 1
     assert picture["rows"] == sorted(picture["rows"])
     assert picture["bottom"] > picture["rows"][-1]
+
+
+def test_the_command_tells_how_far_a_file_is_and_ends_when_it_is_interrupted(tmp_path: Path) -> None:
+    file = tmp_path / "large.html"
+    command = [str(Path(sys.executable).parent / "antiphon"), "explore", "vsc", "--html", str(file)]
+    terminal, told = os.openpty()
+    known = {**os.environ, "TERM": "xterm"}
+    with subprocess.Popen(command, stderr=told, stdout=subprocess.PIPE, env=known) as process:
+        os.close(told)
+        seen = b""
+        while b"states described" not in seen:
+            seen += os.read(terminal, 1000)
+        process.send_signal(signal.SIGINT)
+        with suppress(OSError):  # the end of a terminal
+            while more := os.read(terminal, 1000):
+                seen += more
+        assert process.wait(20) == 130
+    os.close(terminal)
+    assert b"states found, at most 3,000 are wanted" in seen
+    assert b"interrupted" in seen
+    assert b"Traceback" not in seen
+    assert list(tmp_path.iterdir()) == []
 
 
 # The server ---------------------------------------------------------------------------------------------
@@ -475,9 +552,9 @@ def test_questions_are_answered_and_errors_are_sentences(walk: Walk, counterexam
     assert [one["step"] for one in ask(walk, "trace", {"name": "twice"}, runs)[1]][1:] == list(
         map(compact_step, counterexample.steps)
     )
-    status, drawn = request(walk, f"/{TOKEN}/picture/{start}.svg")[::2]
-    assert (status, drawn[:4]) == (200, b"<svg")
-    assert request(walk, f"/{TOKEN}/picture/99999.svg")[0] == 404
+    status, drawn = ask(walk, "picture", {"node": start, "first": 1})
+    assert (status, drawn["svg"][:4]) == (200, "<svg")
+    assert ask(walk, "picture", {"node": 99999, "first": 1})[0] == 400
 
 
 def test_an_address_of_another_specification_is_walked_by_names(walk: Walk, counterexample: Trace) -> None:

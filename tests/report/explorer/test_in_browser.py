@@ -277,6 +277,65 @@ def test_an_initial_state_is_chosen_among_several(
             assert "initial state 32 of 32" in browser.text("#way [data-index='0']")
 
 
+def test_messages_of_queues_are_arrows_and_the_diagram_grows(browser: Browser, pictures: Path | None) -> None:
+    with serving("sequencer") as there:
+        browser.window(there)
+        for number, name in enumerate(("send(p1, m0)", "receive_forward(p0, p1)", "receive_data(p2, p0)"), 1):
+            names = browser.each("#enabled button", "one.innerText.split(String.fromCharCode(10))[0].trim()")
+            browser.key(str(1 + [each.removeprefix("▸ ") for each in names].index(name)))
+            at(browser, number)
+            browser.until("document.documentElement.dataset.whole === 'true'")
+        told = browser.each("#picture title", "one.textContent")
+        assert sorted(told) == [
+            "Data(1, 1, m0), sent at step 2, flying",
+            "Data(1, 1, m0), sent at step 2, received",
+            "Forward(1, m0), sent at step 1, received",
+        ]
+        assert not browser.run("document.getElementById('windows').checkVisibility()")
+        if pictures:
+            browser.picture(pictures / "queues.png")
+
+
+def test_earlier_steps_of_a_long_way_are_drawn(
+    browser: Browser, long_run: Path, tmp_path: Path, pictures: Path | None
+) -> None:
+    def drawn() -> set[str]:
+        browser.until("document.documentElement.dataset.whole === 'true'")
+        return set(browser.each("#picture text", "one.textContent"))
+
+    file = tmp_path / "long.html"
+    explored("--trace", str(long_run), "--html", str(file))
+    with serving("--trace", str(long_run)) as there:
+        for page in (there, file.as_uri()):
+            browser.window(page)
+            begin = drawn()
+            assert browser.text("#windows-told") == "steps 1 to 60 of 10,000"
+            if page == there:
+                assert {"1", "60"} <= begin
+            else:
+                assert begin == set()
+                assert "This file has the diagram of this run from step" in browser.text("#picture")
+            assert browser.run("document.getElementById('earlier').disabled")
+            browser.key("End")
+            at(browser, 10_000)
+            told = "document.getElementById('windows-told').textContent"
+            browser.until(f"{told} === 'steps 9,961 to 10,000 of 10,000'")
+            assert {"9961", "10000"} <= drawn()
+            browser.key(",")
+            browser.until(f"{told} === 'steps 9,931 to 9,990 of 10,000'")
+            assert {"9931", "9990"} <= drawn()
+            browser.click("#earlier")
+            browser.until(f"{told} === 'steps 9,901 to 9,960 of 10,000'")
+            browser.key(".")
+            browser.until(f"{told} === 'steps 9,931 to 9,990 of 10,000'")
+            if pictures:
+                browser.picture(pictures / f"windows-{page.partition(':')[0]}.png")
+            browser.key("ArrowLeft")
+            at(browser, 9_999)
+            browser.until(f"{told} === 'steps 9,961 to 10,000 of 10,000'")
+            assert browser.count("#picture .later") == 1
+
+
 def test_an_initial_state_is_found_again_in_a_changed_specification(browser: Browser) -> None:
     with serving("ewd840", "--set", "nodes=2") as there:
         link = there + "#a1;spec=ewd840;o=--set nodes=2;h=0123456789ab;t=0;b="

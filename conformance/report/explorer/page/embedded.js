@@ -43,12 +43,13 @@ function embedded(stored) {
     },
     disabled: async (node) => data.disabled[node],
     trace: async (name) => data.traces[name],
-    picture: async (node, way) => {
-      const run = Object.keys(data.pictures).find((name) => way.every((one, index) => index < data.traces[name].length && data.traces[name][index].step === one.step
-        && data.traces[name][index].node === one.node));
-      const picture = data.pictures[run], at = way.length - 1;
-      if (!picture) return {svg: "<p>The diagrams in this file show its runs. This way is none of them.</p>"};
-      return {svg: picture.svg, later: picture.rows[Math.max(1, at - picture.skipped + 1)], bottom: picture.bottom};
+    picture: async (way, {here, block}) => {
+      const same = (one, other) => other && other.step === one.step && other.node === one.node;
+      const run = Object.keys(data.pictures).find((name) => way.slice(0, here + 1).every((one, index) => same(one, data.traces[name][index])));
+      if (run === undefined) return {told: "The diagrams in this file show its runs. This way is none of them."};
+      const pictures = data.pictures[run], picture = pictures[Math.min(block, pictures.length) - 1], there = pictures.find(Boolean);
+      if (!picture) return {told: there ? `This file has the diagram of this run from step ${there.first.toLocaleString("en")} on.` : "This file has no room for the diagram of this run."};
+      return {...picture, svg: await inflated(picture.svg)};
     },
     truths: async (way, expressions) => expressions.map((expression) => way.map((node) => node < 0 ? null : data.truths[expression][node])),
     place: async (line) => data.places[line],

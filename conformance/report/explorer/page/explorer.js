@@ -1,8 +1,8 @@
 // The page of the explorer. It executes no step: `source` answers from the server, or from states that stand in the file.
 //
-// source.features: which there are of find, watch, picture, check. source.grows: the diagram ends with the state that is shown.
+// source.features: which there are of find, watch, picture, check.
 // source.about(), .view(node, before, others), .take(node, choice), .disabled(node), .trace(name), .open(address),
-// .watch(expression), .forget(expression), .truths(nodes, expressions), .find(node, expression), .picture(node, way), .check(),
+// .watch(expression), .forget(expression), .truths(nodes, expressions), .find(node, expression), .picture(way, window), .check(),
 // .place(line), .enter(line, state): promises.
 import { readAddress, writeAddress } from "./address.js";
 import { longList, rowOf, text, valueCell } from "./elements.js";
@@ -10,6 +10,7 @@ import { longList, rowOf, text, valueCell } from "./elements.js";
 const WALKED_MAX = 20;
 const SIGNS_MAX = 400;
 const NUMBERED_MAX = 300;  // steps of a run whose numbers are known
+const STRIDE = 30;         // steps by which windows of the diagram are apart; each has twice as many
 const ADDRESS_MS = 350;    // browsers refuse more writes of the address than a hundred in half a minute
 const $ = (id) => document.getElementById(id);
 
@@ -26,7 +27,7 @@ export async function start(source) {
     line: null, place: null, state: 0,  // the line of the log, the states in which the system may be there, and the number of this one
   };
   let chosen = 0, asked = 0, showWhy = true, changesOnly = false, watched = [], unfolded = new Set(), allUnfolded = false;
-  let walks = 0, drawn = "", listed = "";
+  let walks = 0, drawn = {}, block = 0, listed = "";
 
   $("title").textContent = about.name;
   $("constants").textContent = Object.entries(about.constants).map(([name, value]) => `${name}=${value}`).join(", ");
@@ -159,31 +160,45 @@ export async function start(source) {
     const {way, here} = shown, node = way[here].node;
     const fresh = (draw) => (found) => { if (ticket === asked) draw(found); };
     await Promise.all([
-      source.features.includes("picture") && source.picture(node, way.slice(0, here + 1)).then(fresh(drawPicture)),
+      source.features.includes("picture") && drawWindow(Math.floor(here / STRIDE)),
       showWhy && drawDisabled(ticket, node),
       watched.length && source.truths(seen().map((one) => one.node), watched).then(fresh(drawTruths)),
     ]);
     if (ticket === asked) document.documentElement.dataset.whole = "true";  // nothing more comes
   }
 
-  // A picture that stands there already is left; what comes after this state is pale.
-  function drawPicture({svg, later, bottom}) {
-    const box = $("picture");
-    if (drawn !== svg) box.innerHTML = drawn = svg;
-    if (source.grows) box.scrollTop = box.scrollHeight;
+  // The diagram -----------------------------------------------------------------------------------------------
+
+  // Draw the window of this number round; the steps of the way after the one that is shown are pale.
+  async function drawWindow(wanted) {
+    const {way, here, run} = shown, steps = way.length - 1, ticket = asked;
+    block = Math.max(1, Math.min(wanted, Math.floor(steps / STRIDE)));
+    const first = (block - 1) * STRIDE + 1, last = Math.min(steps, (block + 1) * STRIDE);
+    const loop = loopOf(run) !== null && last === steps ? loopOf(run) : null, key = `${way[last].node} ${first} ${loop}`;
+    const found = drawn.key === key && source.features.includes("find") ? drawn : await source.picture(way, {here, block, first, last, loop});
+    if (ticket === asked) drawPicture({...found, key}, first, last, here, steps);
+  }
+
+  function drawPicture(found, first, last, here, steps) {
+    const box = $("picture"), upTo = (number) => number.toLocaleString("en");
+    if (found.told) box.replaceChildren(text("p", found.told)); else if (drawn.svg !== found.svg) box.innerHTML = found.svg;
+    drawn = found;
+    $("windows").hidden = first === 1 && last === steps;
+    $("windows-told").textContent = `steps ${upTo(first)} to ${upTo(last)} of ${upTo(steps)}`;
+    $("earlier").disabled = first === 1;
+    $("further").disabled = last === steps;
     const picture = box.querySelector("svg");
+    if (!picture) return;
+    const top = found.rows[Math.max(1, Math.min(here - found.first + 2, found.rows.length))] ?? found.bottom;
     let cover = box.querySelector(".later");
-    if (later === undefined && cover) cover.remove();
-    if (later === undefined) return;
-    if (!cover) {
+    if (top >= found.bottom) { if (cover) cover.remove(); } else if (!cover) {
       cover = document.createElementNS("http://www.w3.org/2000/svg", "rect");
       for (const [name, value] of Object.entries({class: "later", x: 0, width: "100%", fill: "#fff", opacity: ".75"})) cover.setAttribute(name, value);
       picture.append(cover);
     }
-    cover.setAttribute("y", later);
-    cover.setAttribute("height", bottom - later);
-    const shown = later * box.clientWidth / picture.viewBox.baseVal.width;
-    if (shown < box.scrollTop + 60 || shown > box.scrollTop + box.clientHeight) box.scrollTop = shown - box.clientHeight / 2;
+    if (cover) { cover.setAttribute("y", top); cover.setAttribute("height", Math.max(0, found.bottom - top)); }
+    const scale = box.clientWidth / picture.viewBox.baseVal.width, begin = (found.rows[Math.max(0, here - found.first + 1)] ?? found.rows[0]) * scale;
+    if (begin < box.scrollTop + 60 || top * scale > box.scrollTop + box.clientHeight) box.scrollTop = Math.max(0, top * scale - box.clientHeight * .7);
   }
 
   // The address ------------------------------------------------------------------------------------------------
@@ -502,6 +517,7 @@ export async function start(source) {
     ArrowLeft: () => guarded(back), Backspace: () => guarded(back),
     f: () => guarded(forth),
     Home: () => guarded(() => goTo(0)), End: () => guarded(() => goTo(shown.way.length - 1)),
+    ",": () => !$("earlier").disabled && $("earlier").click(), ".": () => !$("further").disabled && $("further").click(),
     l: () => loopOf(shown.run) !== null && guarded(() => goTo(Math.min(loopOf(shown.run) + 1, shown.way.length - 1))),
     i: () => several && guarded(() => begin(about.starts.indexOf(shown.way[0].node) + 1)),
     I: () => several && guarded(() => begin(about.starts.indexOf(shown.way[0].node) - 1)),
@@ -534,6 +550,8 @@ export async function start(source) {
   $("check").onclick = () => quietly(check);
   $("why").onclick = () => { showWhy = !showWhy; drawEnabled(); if (showWhy) quietly(() => drawDisabled(asked, shown.way[shown.here].node)); };
   $("pin").onclick = () => guarded(() => show({pinned: shown.pinned === null ? shown.way[shown.here].node : null}));
+  $("earlier").onclick = () => guarded(() => drawWindow(block - 1));
+  $("further").onclick = () => guarded(() => drawWindow(block + 1));
   $("only").onchange = () => { changesOnly = $("only").checked; drawState(); };
   $("filter").oninput = drawState;
   $("copy").hidden = !addressed;

@@ -10,7 +10,6 @@ async function ask(question, given = {}) {
 
 start({
   features: ["find", "watch", "picture", "check"],
-  grows: true,
   about: () => ask("about"),
   view: (node, before, others) => ask("view", {node, before, others}),
   take: (node, choice) => ask("take", {node, choice}),
@@ -24,5 +23,5 @@ start({
   check: () => ask("check"),
   place: (line) => ask("place", {line}),
   enter: (line, state) => ask("enter", {line, state}),
-  picture: async (node) => ({svg: await (await fetch(`picture/${node}.svg`)).text()}),
+  picture: (way, {first, last, loop}) => ask("picture", {node: way[last].node, first, loop}),
 }).catch((error) => { document.getElementById("notice").textContent = error.message; });
