@@ -7,7 +7,7 @@ overlaps its neighbours, so that at least `STRIDE` steps stand before each step 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from antiphon.conformance.report.diagram import Diagram, Event, crash_of, diagram, member_of
@@ -15,6 +15,7 @@ from antiphon.conformance.report.svg import row_tops, svg
 from antiphon.conformance.report.window import cut
 from antiphon.model.notation import compact
 from antiphon.model.trace import Trace
+from antiphon.spec.lang import Program, Transition
 
 STRIDE = 30
 WINDOW = 2 * STRIDE
@@ -26,11 +27,56 @@ def windows(steps: int) -> Iterator[tuple[int, int]]:
         yield (block - 1) * STRIDE + 1, min(steps, (block + 1) * STRIDE)
 
 
-def picture(trace: Trace, name: str, first: int, last: int, left_out: int = 0) -> dict[str, Any]:
-    """Draw the steps from `first` to `last` of a run.
+@dataclass(frozen=True)
+class Part:
+    """Steps of a run that are drawn, with those before them that have sent what arrives there.
+
+    Attributes:
+        trace: these steps as a run; its loop, if it has one, is counted from its own start.
+        before: number of steps of the run before the start of `trace`.
+        down: members that have crashed in these, and have taken no step since.
+    """
+
+    trace: Trace
+    before: int = 0
+    down: frozenset[Any] = frozenset()
+
+
+def begin_of(first: int) -> int:
+    """Return the number of steps before the part that is needed for a window that begins with a step."""
+    return max(0, first - 1 - STRIDE)
+
+
+def part_of(trace: Trace, first: int, last: int) -> Part:
+    """Return the part of a run for the window from `first` to `last`."""
+    before, whole = begin_of(first), last == len(trace)
+    down: frozenset[Any] = frozenset()
+    for transition in trace.transitions[:before]:
+        down = down_after(trace.program, down, transition)
+    part = Trace(
+        trace.program,
+        trace.transitions[before - 1].state if before else trace.start,
+        trace.transitions[before:last],
+        trace.shows if whole else "",
+        trace.why if whole else "",
+        trace.loop - before if whole and trace.loop is not None and trace.loop >= before else None,
+        initial=trace.initial and not before,
+    )
+    return Part(part, before, down)
+
+
+def down_after(program: Program, down: frozenset[Any], transition: Transition) -> frozenset[Any]:
+    """Return the members that have crashed and taken no step since, after one more step."""
+    if (member := crash_of(program, transition)) is not None:
+        return down | {member}
+    return down - {member_of(transition.step)} if down else down
+
+
+def picture(part: Part, name: str, first: int, last: int, left_out: int = 0) -> dict[str, Any]:
+    """Draw the steps from `first` to `last` of a run, the first step has the number 1.
 
     Args:
-        trace: the run.
+        part: the part of the run for this window.
         name: the name of its specification.
         first: the first step that is drawn.
         last: the last step that is drawn; 0: the start alone.
@@ -40,21 +86,11 @@ def picture(trace: Trace, name: str, first: int, last: int, left_out: int = 0) -
         The diagram as SVG; the heights at which the start and each of these steps begin; the height at which
         the last one ends; the numbers of the first and the last step.
     """
-    known = max(0, first - 1 - WINDOW)  # steps before: they have sent what arrives in the window
-    whole = last == len(trace)
-    part = Trace(
-        trace.program,
-        trace.transitions[known - 1].state if known else trace.start,
-        trace.transitions[known:last],
-        trace.shows if whole else "",
-        trace.why if whole else "",
-        trace.loop - known if whole and trace.loop is not None and trace.loop >= known else None,
-        initial=trace.initial,
-    )
-    drawn = diagram(part, name)
-    drawn = replace(drawn, skipped=known - left_out, events=(*_crashed(drawn, trace, known), *drawn.events))
-    if first > known + 1:
-        drawn = cut(drawn, first - known, last - known)
+    drawn = diagram(part.trace, name)
+    events = (*_crashed(drawn, part.down), *drawn.events)
+    drawn = replace(drawn, skipped=part.before - left_out, events=events)
+    if first > part.before + 1:
+        drawn = cut(drawn, first - part.before, last - part.before)
     tops, bottom = row_tops(drawn)
     return {
         "svg": svg(drawn),
@@ -65,15 +101,9 @@ def picture(trace: Trace, name: str, first: int, last: int, left_out: int = 0) -
     }
 
 
-def _crashed(drawn: Diagram, trace: Trace, known: int) -> Iterator[Event]:
-    """Yield the end of each lane whose member crashed in the first steps, and has taken no step since."""
-    down: dict[str, None] = {}
-    for transition in trace.transitions[:known]:
-        if (member := crash_of(trace.program, transition)) is not None:
-            down[compact(member)] = None
-        elif down:
-            down.pop(compact(member_of(transition.step)), None)
+def _crashed(drawn: Diagram, down: frozenset[Any]) -> Iterator[Event]:
+    """Yield the end of the lane of each member that is down and takes no step."""
     alive = {drawn.lanes[event.lane] for event in drawn.events if event.lane is not None}
-    for name in down:
+    for name in sorted(map(compact, down)):
         if name in drawn.lanes and name not in alive:
             yield Event(0, drawn.lanes.index(name), "crashed before", crash=True)

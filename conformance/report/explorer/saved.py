@@ -21,7 +21,7 @@ from typing import Any
 
 from antiphon.conformance.report.explorer.observed import ObservedLogs
 from antiphon.conformance.report.explorer.page import page_file
-from antiphon.conformance.report.explorer.pictures import picture, windows
+from antiphon.conformance.report.explorer.pictures import part_of, picture, windows
 from antiphon.conformance.report.explorer.walk import Walk, options_of
 from antiphon.model.notation import compact, compact_step
 from antiphon.model.trace import Trace
@@ -300,7 +300,8 @@ class _Content:
                 first, last = places[number]
                 if number % TOLD_EACH == 0:
                     self.tell(f"drawing the steps {first:,} to {last:,} of {name}")
-                drawn = picture(trace, self.walk.name, first + left_out, last + left_out, left_out)
+                part = part_of(trace, first + left_out, last + left_out)
+                drawn = picture(part, self.walk.name, first + left_out, last + left_out, left_out)
                 drawn["svg"] = _deflated(drawn["svg"])
                 most -= len(json.dumps(drawn))
                 if most < 0:

@@ -22,7 +22,7 @@ from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from antiphon.conformance.report.explorer.pictures import WINDOW, picture
+from antiphon.conformance.report.explorer.pictures import WINDOW, Part, begin_of, down_after, picture
 from antiphon.conformance.report.why_false import why_false
 from antiphon.conformance.report.why_not import why_not
 from antiphon.conformance.report.words import counted, explored, settings
@@ -79,6 +79,7 @@ class _Node:
     error: str = ""
     beside: Standing | None = None
     choice: int = -1
+    down: frozenset[Any] = frozenset()
 
 
 class Walk:
@@ -162,7 +163,8 @@ class Walk:
         node = self._nodes[number]
         child = node.children.get(transition.step)
         if child is None:
-            child = self._add(_Node(transition.state, number, transition, node.depth + 1))
+            down = down_after(self.program, node.down, transition)
+            child = self._add(_Node(transition.state, number, transition, node.depth + 1, down=down))
             node.children[transition.step] = child
         if choice >= 0:
             self._nodes[child].choice = choice
@@ -430,10 +432,10 @@ class Walk:
                 fewer than `loop`.
         """
         with self._lock:
-            way = self.way_to(number)
-            last = len(way) - 1
+            last, before = self._node(number).depth, begin_of(first)
             if not (1 <= first <= max(last, 1) and last < first + WINDOW and 0 <= (loop or 0) <= last):
                 raise WalkError(f"there is no diagram of the steps {first} to {last}")
+            way = self.way_to(number, last - before)
             transitions = tuple(one for node in way[1:] if (one := self._nodes[node].transition) is not None)
             refused = transitions[-1].refused if transitions else ()
             trace = Trace(
@@ -442,10 +444,10 @@ class Walk:
                 transitions,
                 shows=refused[0].property if refused else "",
                 why=str(refused[0]) if refused else "",
-                loop=loop,
-                initial=self._nodes[way[0]].state in self._starts,
+                loop=loop - before if loop is not None and loop >= before else None,
+                initial=not before and self._nodes[way[0]].state in self._starts,
             )
-            return picture(trace, self.name, first, last)
+            return picture(Part(trace, before, self._nodes[way[0]].down), self.name, first, last)
 
     # Questions ----------------------------------------------------------------------------------------------
 

@@ -9,8 +9,9 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,27 @@ KEYS = {
     "End": 35, "Backspace": 8, "Tab": 9, " ": 32,
 }  # fmt: skip
 """Keys that are no signs, with the numbers by which browsers know them."""
+
+
+STOPWATCH = """if (!window.timed) {
+  let begun = 0, state = 0, done = null;
+  window.timed = () => { window.took = new Promise((resolve) => { done = resolve; }); };
+  document.addEventListener('keydown', () => { begun = performance.now(); state = 0; }, true);
+  new MutationObserver(() => { if (!state) state = performance.now() - begun; })
+    .observe(document.getElementById('way-title'), {childList: true});
+  new MutationObserver(() => {
+    if (state && document.documentElement.dataset.whole) done([state, performance.now() - begun]);
+  }).observe(document.documentElement, {attributes: true, attributeFilter: ['data-whole']});
+}"""
+"""Script that notes the milliseconds from each key to the state, and until all of the step is there."""
+
+
+@dataclass(frozen=True)
+class Took:
+    """Seconds from each key until the state is there, and until its diagram and disabled steps are, too."""
+
+    states: list[float]
+    wholes: list[float]
 
 
 class Wrong(AssertionError):
@@ -233,6 +255,24 @@ class Browser:
         x, y = now
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def timed(self, keys: Iterable[str]) -> Took:
+        """Press keys that lead to other steps, each when all of the step before is there, and time them."""
+        self.until("document.documentElement.dataset.whole === 'true'")
+        self.run(STOPWATCH)
+        rows = []
+        for key in keys:
+            self.run("timed()")
+            self.key(key)
+            rows.append(self.run("took"))  # waits for it: who asks again and again keeps the page busy
+        return Took([state / 1000 for state, _ in rows], [whole / 1000 for _, whole in rows])
+
+    def first_paint(self) -> float:
+        """Return the seconds from the opening of this window until it showed the state."""
+        found = "performance.getEntriesByName('ready')"
+        self.until(f"{found}.length > 0 && performance.getEntriesByName('first-contentful-paint').length > 0")
+        entries = f"[...{found}, ...performance.getEntriesByName('first-contentful-paint')]"
+        return float(self.run(f"Math.max(...{entries}.map((one) => one.startTime))")) / 1000
 
     def write(self, text: str) -> None:
         """Type into the field that has the focus."""

@@ -5,7 +5,6 @@ import re
 import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -209,6 +208,10 @@ def test_a_link_opens_at_the_same_state_in_another_window(browser: Browser) -> N
         browser.window(lost)
         at(browser, 2)
         assert "gone(p0), is not enabled" in notice(browser)
+        browser.window(link.replace("messages%3D1", "messages%3D2"))
+        at(browser, 3)
+        assert notice(browser).startswith("This address is of figure-5 --set processes=2 --set messages=2")
+        assert notice(browser).endswith("Its steps were taken as far as they are enabled here.")
         browser.window(link.replace("spec=figure-5", "spec=rbp"))
         at(browser, 0)
         assert "This address is of rbp" in notice(browser)
@@ -469,6 +472,7 @@ def test_the_loop_of_a_liveness_trace_goes_round_and_long_values_unfold(
         browser.click("td .value")
         browser.until("document.querySelector('td .value').getAttribute('aria-expanded') === 'true'")
         assert browser.text("td .value").count("True") == 60
+        assert browser.run("document.activeElement.className") == "value"
         browser.key("u")
         browser.key("u")
         browser.until("document.querySelector('td .value').getAttribute('aria-expanded') === 'false'")
@@ -727,10 +731,14 @@ def test_everything_is_reached_by_the_keyboard(browser: Browser, counterexamples
             browser.key("Tab")
             reached.add(browser.run("document.activeElement.id || document.activeElement.innerText"))
         assert wanted - reached == set()
+        browser.run("document.querySelector('#enabled .chosen').focus()")
+        browser.key("Enter")
+        at(browser, 1)
+        assert browser.run("document.querySelector('#enabled').contains(document.activeElement)")
         browser.run("document.activeElement.blur()")
         browser.key("?")
         told = browser.text("#help")
-        for key in "kjfldxupwcrsnNy":
+        for key in "kjfldxupwcrsnNyiI":
             assert re.search(rf"\b{key}\b", told), key
         browser.key("r")
         assert browser.run("document.activeElement.id") == "runs"
@@ -778,36 +786,28 @@ def test_a_file_of_ten_thousand_steps_is_walked_as_fast(
     file = tmp_path / "long.html"
     explored("--trace", str(long_run), "--html", str(file))
     assert file.stat().st_size <= 5_000_000
-    began = time.monotonic()
-    browser.window(file.as_uri(), offline=True)
-    painted = time.monotonic() - began
+    painted = []  # what else the machine does makes one of them slow, and not all
+    for _ in range(3):
+        browser.window(file.as_uri(), offline=True)
+        painted.append(browser.first_paint())
     browser.key("End")
     at(browser, 10_000)
-    times = []
-    for number in range(10_000, 9_970, -1):
-        began = time.monotonic()
-        browser.key("ArrowLeft")
-        at(browser, number - 1)
-        times.append(time.monotonic() - began)
-    assert painted < 2.0
-    assert statistics.median(times) < 0.05
+    took = browser.timed(["ArrowLeft"] * 30)
+    assert min(painted) < 1.0
+    assert statistics.median(took.states) < 0.05
+    assert statistics.median(took.wholes) < 0.05
 
 
 def test_ten_thousand_steps_are_walked_without_waiting(browser: Browser, long_run: Path) -> None:
     with serving("--trace", str(long_run)) as there:
-        painted = []  # what else the machine does makes one of them slow, and not all
+        painted = []
         for _ in range(3):
-            began = time.monotonic()
             browser.window(there)
-            painted.append(time.monotonic() - began)
+            painted.append(browser.first_paint())
         browser.key("End")
         at(browser, 10_000)
-        times = []
-        for number in range(10_000, 9_970, -1):
-            began = time.monotonic()
-            browser.key("ArrowLeft")
-            at(browser, number - 1)
-            times.append(time.monotonic() - began)
+        took = browser.timed(["ArrowLeft"] * 30)
+        at(browser, 9_970)
         assert browser.count("#way .row") < 100
         browser.until("location.hash.includes(';run=long.itf.json;at=9970')")
         browser.key("w")
@@ -815,4 +815,5 @@ def test_ten_thousand_steps_are_walked_without_waiting(browser: Browser, long_ru
         browser.key("Enter")
         browser.until("document.querySelectorAll('#watched .line > *').length === 400")
     assert min(painted) < 1.0
-    assert statistics.median(times) < 0.05
+    assert statistics.median(took.states) < 0.05
+    assert statistics.median(took.wholes) < 0.05

@@ -318,8 +318,8 @@ export async function start(source) {
     if (start >= 0) own.append(text("span", `  initial state ${start + 1} of ${about.starts.length.toLocaleString("en")}`, "note"));
     if (loop !== null && (index > loop || (index === loop && loop === way.length - 1))) own.prepend("↻ ");
     if (one.line) own.append(text("span", `  ${one.line}`, "note"));
-    if (one.emits && one.emits.length) own.append(text("span", `  » ${one.emits.join(", ")}`, "note"));
     if (one.broken && one.broken.length) own.append(text("span", `  ✗ ${one.broken.join(", ")}`, "broken"));
+    if (one.emits && one.emits.length) own.append(text("span", `  » ${one.emits.join(", ")}`, "note"));
     if (one.branches) own.append(text("span", `  ⎇ ${one.branches + 1}`, "note"));
     const beside = others.map(({labels, differs}) => {
       if (index >= labels.length) return text("span", "(ended)", "note");
@@ -332,6 +332,7 @@ export async function start(source) {
   function drawEnabled() {
     const {view} = shown;
     $("steps-title").textContent = view.enabled.length ? `Steps: ${view.enabled.length} enabled` : "Steps: none is enabled";
+    const focused = $("enabled").contains(document.activeElement);
     $("enabled").replaceChildren(...view.enabled.map((step) => {
       const item = document.createElement("li"), button = text("button", step.step);
       const notes = [];
@@ -346,6 +347,8 @@ export async function start(source) {
       item.append(button);
       return item;
     }));
+    const ready = $("enabled").querySelector(".chosen");
+    if (focused && ready) ready.focus();  // who walks by Tab and Enter stays among the steps
     if (view.error) notice(`The specification has an error in a step from here: ${view.error}`);
     $("disabled").replaceChildren();
     $("disabled").hidden = !showWhy;
@@ -404,7 +407,8 @@ export async function start(source) {
     const filter = $("filter").value.toLowerCase();
     const rows = view.fields.filter((field) => (!changesOnly || field.before !== null)
       && (!filter || field.where.toLowerCase().includes(filter) || field.value.toLowerCase().includes(filter)));
-    $("fields").replaceChildren(...rows.map((field) => {
+    drawFields(rows.map((field) => ({where: field.where, told: JSON.stringify([columns, field, allUnfolded || unfolded.has(field.where),
+      view.implementation && view.implementation[field.where], possible && possible[field.where], (view.others || []).map((other) => other[field.where])]), make: () => {
       const row = document.createElement("tr"), where = field.where;
       if (field.before !== null) row.className = "changed";
       row.append(text("td", where), cell(where, field.value));
@@ -413,9 +417,18 @@ export async function start(source) {
       if (possible) row.append(cell(where, (possible[where] || []).map(([value, count]) => `${value} in ${count}`).join("; ")));
       for (const other of view.others || []) row.append(compared(where, field.value, other[where]));
       return row;
-    }));
+    }})));
     $("own").hidden = !view.drawn;
     if (view.drawn) $("own").innerHTML = view.drawn;
+  }
+
+  // Rows that tell what they told stay: most of a large state does not change.
+  let fieldsDrawn = [];
+  function drawFields(rows) {
+    const old = [...$("fields").children], same = rows.length === fieldsDrawn.length && rows.every((row, index) => row.where === fieldsDrawn[index].where);
+    if (!same) $("fields").replaceChildren(...rows.map((row) => row.make()));
+    else rows.forEach((row, index) => { if (row.told !== fieldsDrawn[index].told) old[index].replaceWith(row.make()); });
+    fieldsDrawn = rows;
   }
 
   function compared(where, value, other) {
@@ -429,6 +442,8 @@ export async function start(source) {
       if (allUnfolded) { allUnfolded = false; shown.view.fields.forEach((field) => unfolded.add(field.where)); }
       if (!unfolded.delete(where)) unfolded.add(where);
       drawState();
+      const folds = [...$("fields").children].find((row) => row.firstChild.textContent === where);
+      if (folds) folds.querySelector(".value").focus();
     });
   }
 
@@ -517,7 +532,7 @@ export async function start(source) {
     ArrowLeft: () => guarded(back), Backspace: () => guarded(back),
     f: () => guarded(forth),
     Home: () => guarded(() => goTo(0)), End: () => guarded(() => goTo(shown.way.length - 1)),
-    ",": () => !$("earlier").disabled && $("earlier").click(), ".": () => !$("further").disabled && $("further").click(),
+    ",": () => !$("windows").hidden && $("earlier").click(), ".": () => !$("windows").hidden && $("further").click(),
     l: () => loopOf(shown.run) !== null && guarded(() => goTo(Math.min(loopOf(shown.run) + 1, shown.way.length - 1))),
     i: () => several && guarded(() => begin(about.starts.indexOf(shown.way[0].node) + 1)),
     I: () => several && guarded(() => begin(about.starts.indexOf(shown.way[0].node) - 1)),
@@ -604,13 +619,13 @@ export async function start(source) {
   if (empty()) await show({way: [{node: about.starts[0], step: "the start", choice: -1, emits: [], broken: []}]});
   window.addEventListener("hashchange", () => location.reload());
   document.documentElement.dataset.ready = "true";
+  performance.mark("ready");
 
   async function openPlace(given) {
-    if (given.spec !== about.name || given.options !== about.options.join(" ")) {
-      notice(`This address is of ${given.spec} ${given.options}. Start: antiphon explore ${given.spec} ${given.options}`);
-      if (given.spec !== about.name) return;
-    }
-    const changed = given.digest === about.digest ? "" : "The specification has changed since this address was made. ";
+    const own = given.spec === about.name && given.options === about.options.join(" ");
+    const other = own ? "" : `This address is of ${`${given.spec} ${given.options}`.trim()}. Start: antiphon explore ${`${given.spec} ${given.options}`.trim()}`;
+    if (given.spec !== about.name) { notice(other); return; }
+    const changed = other || (given.digest === about.digest ? "" : "The specification has changed since this address was made. ");
     if (given.line !== null && about.log) { await enter(given.line, given.state); if (changed) notice(changed); return; }
     if (given.run) {
       if (!runs.has(given.run)) { notice(`This address is of the run ${given.run}, which was not opened: --trace ${given.run}`); return; }
@@ -624,6 +639,6 @@ export async function start(source) {
       return;
     }
     const opened = await source.open(given);
-    await leaveFor({way: opened.way, here: opened.way.length - 1}, opened.told || undefined);
+    await leaveFor({way: opened.way, here: opened.way.length - 1}, own ? opened.told : `${other}. Its steps were taken as far as they are enabled here.`);
   }
 }
