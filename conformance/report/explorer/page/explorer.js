@@ -147,10 +147,10 @@ export async function start(source) {
     chosen = Math.min(chosen, Math.max(0, view.enabled.length - 1));
     if (way[here + 1]) chosen = Math.max(0, view.enabled.findIndex((one) => one.step === way[here + 1].step));
     if (told !== undefined) notice(told);
+    quietly(() => later(ticket));  // asked for before the page is busy with what is there
     listRuns();
     draw();
     placeAddress();
-    quietly(() => later(ticket));
   }
 
   const goTo = (here) => show({here});
@@ -197,7 +197,7 @@ export async function start(source) {
       picture.append(cover);
     }
     if (cover) { cover.setAttribute("y", top); cover.setAttribute("height", Math.max(0, found.bottom - top)); }
-    const scale = box.clientWidth / picture.viewBox.baseVal.width, begin = (found.rows[Math.max(0, here - found.first + 1)] ?? found.rows[0]) * scale;
+    const scale = picture.clientWidth / picture.viewBox.baseVal.width, begin = (found.rows[Math.max(0, here - found.first + 1)] ?? found.rows[0]) * scale;
     if (begin < box.scrollTop + 60 || top * scale > box.scrollTop + box.clientHeight) box.scrollTop = Math.max(0, top * scale - box.clientHeight * .7);
   }
 
@@ -623,7 +623,8 @@ export async function start(source) {
 
   async function openPlace(given) {
     const own = given.spec === about.name && given.options === about.options.join(" ");
-    const other = own ? "" : `This address is of ${`${given.spec} ${given.options}`.trim()}. Start: antiphon explore ${`${given.spec} ${given.options}`.trim()}`;
+    const called = given.options.startsWith("--binding") ? given.options : `${given.spec} ${given.options}`.trim();
+    const other = own ? "" : `This address is of ${called}. Start: antiphon explore ${called}`;
     if (given.spec !== about.name) { notice(other); return; }
     const changed = other || (given.digest === about.digest ? "" : "The specification has changed since this address was made. ");
     if (given.line !== null && about.log) { await enter(given.line, given.state); if (changed) notice(changed); return; }
