@@ -189,6 +189,9 @@ NOT_BY_ALL: Final = "delivered by one process, not by the other, which has not c
 TOTAL_ORDER: Final = "total-order"
 """Keyword of total order among the promises of groups whose members stay the same."""
 
+RELIABLE_BROADCAST: Final = "reliable-broadcast"
+"""Keyword of broadcast without any order, in groups whose members stay the same."""
+
 
 def why_integrity(refusal: Refusal) -> str:
     """Explain a violation of integrity: a second delivery, which clashes with the first, or a delivery
@@ -212,7 +215,7 @@ VALIDITY: Final = Property(
     "what a correct process broadcasts, some correct process delivers",
     "broadcasts by their sources",
     nothing="no broadcast",
-    promised=(TOTAL_ORDER,),
+    promised=(TOTAL_ORDER, RELIABLE_BROADCAST),
     by="the protocol",
     reason="broadcast by a correct process, delivered by no correct process",
     fixed_group=True,
@@ -246,6 +249,7 @@ AGREEMENT: Final = replace(
     UNIFORM_AGREEMENT,
     name="Agreement",
     says="what a correct process delivers, every correct process delivers",
+    promised=(TOTAL_ORDER, RELIABLE_BROADCAST),
     by="the protocol",
     implies=("UniformAgreement",),
 )

@@ -25,6 +25,7 @@ from antiphon.spec.services.broadcast import (
     AGREEMENT,
     BROADCAST_ONCE,
     INTEGRITY,
+    RELIABLE_BROADCAST,
     TOTAL_ORDER,
     UNIFORM_AGREEMENT,
     UNIFORM_INTEGRITY,
@@ -223,8 +224,10 @@ TOTAL_ORDER_PROMISES: Final = Promises(
         replace(UNIFORM_TOTAL_ORDER, name="TotalOrder", promised=(), implies=()),
         replace(UNIFORM_PREFIX_ORDER, name="PrefixOrder", promised=()),
     ),
-    (TOTAL_ORDER,),
+    (TOTAL_ORDER, RELIABLE_BROADCAST),
     TotalOrderBroadcast,
 )
-"""Promises of total order; the last three are plain forms, and reports use the uniform ones."""
+"""Promises of total order, and of broadcast without an order; the last three are plain forms, and reports use
+the uniform ones.
+"""
 NUMBERING_PROMISES: Final = Promises((UNIFORM_NUMBERING,), service=Numbering)

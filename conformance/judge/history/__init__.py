@@ -14,12 +14,13 @@ from antiphon.conformance.judge.history.notation import history
 from antiphon.conformance.judge.history.promises import PromiseError, properties_of
 from antiphon.conformance.judge.history.properties import promised_words, property_names
 from antiphon.conformance.judge.history.verdicts import RunFindings, judge_history, judge_run, outcome_of
-from antiphon.spec.services.broadcast import TOTAL_ORDER
+from antiphon.spec.services.broadcast import RELIABLE_BROADCAST, TOTAL_ORDER
 from antiphon.spec.services.causal import CAUSAL_ORDER, FIFO_ORDER
 
 __all__ = [
     "CAUSAL_ORDER",
     "FIFO_ORDER",
+    "RELIABLE_BROADCAST",
     "TOTAL_ORDER",
     "Finding",
     "History",

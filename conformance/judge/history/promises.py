@@ -1,6 +1,7 @@
 """Promises: words that select the properties by which a system's logs are judged.
 
-A promise is a set of these words. `total-order` alone is for a group whose members stay. With
+A promise is a set of these words. `total-order` alone is for a group whose members stay, and so is
+`reliable-broadcast`, which promises the same without an order. With
 `virtual-synchrony` (a primary partition), `view-synchrony` (the same, except that a message may be delivered
 in a later view than it was sent in) or `extended-virtual-synchrony` (partitions that go on separately)
 members change. Then a promise about all processes becomes one about the members of views.
@@ -20,7 +21,13 @@ from typing import Final
 
 from antiphon.conformance.judge.history.properties import promised_words, properties
 from antiphon.spec.lang.hints import known_names
-from antiphon.spec.services.broadcast import BROADCAST_ONCE, TOTAL_ORDER, UNIFORM_AGREEMENT, UNIFORM_INTEGRITY
+from antiphon.spec.services.broadcast import (
+    BROADCAST_ONCE,
+    RELIABLE_BROADCAST,
+    TOTAL_ORDER,
+    UNIFORM_AGREEMENT,
+    UNIFORM_INTEGRITY,
+)
 from antiphon.spec.services.extended import SAFE_DELIVERY
 from antiphon.spec.services.order import OF_DELIVERIES
 from antiphon.spec.services.promises import Property
@@ -72,4 +79,4 @@ def _is_promised(prop: Property, words: AbstractSet[str]) -> bool:
     if prop.safe and SAFE_DELIVERY not in words:
         return False
     promising = words & set(prop.promised)
-    return bool(promising - {TOTAL_ORDER} if prop.fixed_group and in_views else promising)
+    return bool(promising - {TOTAL_ORDER, RELIABLE_BROADCAST} if prop.fixed_group and in_views else promising)

@@ -43,7 +43,7 @@ def test_a_run_of_broadcasts_alone_does_not_keep_other_promises(word: str) -> No
     """The run has two messages that two processes deliver, without views, decisions, suspicions or crashes.
     """
     found = outcome("0: +a a b | 1: +b a b", word)
-    about = {"no-duplication", "uniform-total-order", "prefix-order"}
+    about = {"no-duplication", "reliable-broadcast", "uniform-total-order", "prefix-order"}
     owed = {"safe-indications": "violated"}  # that nothing is told to be safe breaks its liveness
     assert found == ("holds" if word in about else owed.get(word, "unknown"))
 
