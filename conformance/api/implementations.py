@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from antiphon.arguments import question
 from antiphon.conformance.compare.bindings import Binding, binding_of, bound_protocol
+from antiphon.conformance.compare.bindings import Bound as MakesBindings
 from antiphon.conformance.compare.bindings.plain import is_plain
 from antiphon.conformance.compare.bindings.registry import bound_class
 from antiphon.conformance.compare.lockstep import LockstepReport
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
 
 _ENGINES = ("generated", "reference")
 """Engines that execute the specification beside an implementation."""
-Bound: TypeAlias = Binding | type | str
-"""Binding, a class under `@antiphon.testing.binding`, or the name of a bound protocol: then its small model,
-which is walked in seconds.
+Bound: TypeAlias = Binding | MakesBindings | type | str
+"""Binding, a class under `@antiphon.testing.binding`, what `antiphon.testing.adapter` returns, or the name of
+a bound protocol: then its small model, which is walked in seconds.
 """
 
 
@@ -155,6 +156,8 @@ def _joined(bound: Bound) -> Binding:
     """
     if isinstance(bound, str):
         return binding(bound)
+    if isinstance(bound, MakesBindings):
+        return bound.bind(**bound.small)
     return _class_bound(bound) if isinstance(bound, type) else bound
 
 

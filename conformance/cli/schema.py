@@ -36,6 +36,12 @@ def _itf() -> Any:
     return TraceFile
 
 
+def _adapter() -> Any:
+    from antiphon.conformance.adapters.messages import LINES
+
+    return LINES
+
+
 def _cluster() -> Any:
     from antiphon.conformance.run.cluster.result import Record
 
@@ -72,6 +78,7 @@ SCHEMAS: dict[str, tuple[str, Callable[[], Any]]] = {
     "itf": ("a saved trace (*.itf.json), which `antiphon replay` runs again", _itf),
     "schedule": ("schedule.json: the faults and calls of a swarm's run that was kept", _schedule),
     "cluster": ("cluster.json: the settings and the result of a run on real processes", _cluster),
+    "adapter": ("one line between antiphon and a program in any language, or between two of these", _adapter),
     "node": ("one line that `antiphon node --json` prints: an event of the group", _node),
     "members": ("what `antiphon members --json` prints", _members),
     "strength": ("docs/ledger-strength.json: the mutants of each family of claims", _strength),

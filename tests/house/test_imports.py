@@ -36,7 +36,9 @@ WITHIN_MODEL = {
 all, and see `ground` only.
 """
 
-WITHIN_CONFORMANCE = {"api", "cli", "compare", "exports", "judge", "ledger", "report", "run", "spark"}
+WITHIN_CONFORMANCE = {
+    "adapters", "api", "cli", "compare", "exports", "judge", "ledger", "report", "run", "spark",
+}  # fmt: skip
 """The packages of `conformance`, each with its question in ARCHITECTURE.md."""
 
 PURE = {

@@ -29,7 +29,7 @@ from antiphon.conformance.run.swarm.schedule import (
 from antiphon.conformance.run.swarm.settings import Settings
 from antiphon.impl.registry import LISTED, known_protocols
 
-__all__ = ["command_of", "joins_always", "schedule_lines"]
+__all__ = ["command_of", "entry_lines", "joins_always", "schedule_lines"]
 
 
 def command_of(core: str, settings: Settings) -> str:
@@ -79,13 +79,18 @@ def schedule_lines(schedule: Schedule) -> list[str]:
         head += f", {times}" + (", told where nobody listens" if schedule.hints else "")
     if schedule.holders is not None:
         head += f", delivered when {schedule.holders} have it"
+    return [head, *entry_lines(schedule)]
+
+
+def entry_lines(schedule: Schedule) -> list[str]:
+    """Return the lines of the entries of a schedule: those in time, then the fates of datagrams."""
     timed = [(_at(entry), place, _line(entry)) for place, entry in enumerate(_in_time(schedule))]
     fates = sorted(
         (entry for entry in schedule.entries if isinstance(entry, Fate)),
         key=lambda fate: (fate.sender, fate.to, fate.nth),
     )
     until = [f"until {schedule.calm_ms:g} ms:"] if fates else []
-    return [head, *(f"{at:>9g} ms  {line}" for at, _, line in sorted(timed)), *until, *map(_fate, fates)]
+    return [*(f"{at:>9g} ms  {line}" for at, _, line in sorted(timed)), *until, *map(_fate, fates)]
 
 
 def _in_time(schedule: Schedule) -> Iterator[Entry]:
@@ -114,7 +119,7 @@ def _line(entry: Entry) -> str:
         case Crash(process=process):
             return f"process {process} crashes"
         case Restart(process=process):
-            return f"process {process} is started again, as another member"
+            return f"process {process} is started again"
         case Leave(process=process):
             return f"process {process} leaves"
         case Slow(until_ms=until, links=links, by_ms=by):

@@ -1,0 +1,180 @@
+"""Child process that is written to and read from in lines, and whose whole session is always ended.
+
+1. Neither a child that does not read nor one that does not write can block the caller: both ends of its pipes
+   do not block, and every wait has a time.
+2. Its standard error goes to a file, so that it cannot fill a pipe, and is shown when something is wrong.
+3. It has its own session, so that an interrupt at the terminal reaches the parent alone, and so that what it
+   starts itself is ended with it.
+
+This module does not know what the lines mean.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+LINE_BYTES_MAX = 8 * 1024 * 1024
+"""Length of the longest line that a child may write."""
+
+_CHUNK_BYTES = 1 << 16
+_STDERR_LINES = 3
+_PAUSE_S = 0.002
+_GRACE_S = 1.0
+"""Seconds in which a child has to end after the end of its input, before it is killed."""
+
+
+class CommandError(ValueError):
+    """Error: a command cannot be started; the message says why."""
+
+
+class TooLong(Exception):
+    """Error: a child writes a line that is longer than `LINE_BYTES_MAX`."""
+
+
+class Child:
+    """Running child process. Call `end` in any case."""
+
+    def __init__(self, command: Sequence[str], stderr: Path) -> None:
+        """Start the command; its standard error is appended to the file.
+
+        Raises:
+            CommandError: it cannot be started.
+        """
+        found = shutil.which(command[0]) if command else None
+        if found is None:
+            named = command[0] if command else ""
+            raise CommandError(f"no command {named!r}: it is no file that can be executed, and not in PATH")
+        self.stderr = stderr
+        self._out, self._in = b"", bytearray()
+        self.over = False
+        try:
+            with stderr.open("ab") as file:
+                self._process = subprocess.Popen(  # noqa: S603 - the command is the user's own
+                    [found, *command[1:]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=file,
+                    start_new_session=True,
+                )  # fmt: skip
+        except OSError as error:
+            raise CommandError(f"{command[0]} cannot be started: {error.strerror}") from error
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._stdin, self._stdout = self._process.stdin.fileno(), self._process.stdout.fileno()
+        os.set_blocking(self._stdin, False)
+        os.set_blocking(self._stdout, False)
+
+    @property
+    def pid(self) -> int:
+        """Return the process id."""
+        return self._process.pid
+
+    def tell(self, line: bytes) -> None:
+        """Write a line, as far as the child takes it now; the rest is written by later waits."""
+        self._in += line
+        self._flush()
+
+    def hear(self) -> list[bytes]:
+        """Return the whole lines that are there, without waiting; `over` is True when no more can come.
+
+        Raises:
+            TooLong: a line has no end.
+        """
+        try:
+            while chunk := os.read(self._stdout, _CHUNK_BYTES):
+                self._out += chunk
+                if len(self._out) > LINE_BYTES_MAX:
+                    break
+            else:
+                self.over = True
+        except BlockingIOError:
+            pass
+        *lines, self._out = self._out.split(b"\n")
+        if len(self._out) > LINE_BYTES_MAX:
+            raise TooLong
+        if self.over and self._out:
+            lines, self._out = [*lines, self._out], b""
+        return lines
+
+    def signal(self, number: int) -> None:
+        """Send a signal to the whole session of the child."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, number)
+
+    def kill(self) -> None:
+        """End the child and all that it has started, as by `kill -9`, and wait for it."""
+        self.signal(signal.SIGKILL)
+        self._process.wait()
+
+    def end(self, grace_s: float = _GRACE_S) -> bool:
+        """End the child: by the end of its input, else by a signal. Return True if the former was enough."""
+        self.signal(signal.SIGCONT)
+        until = time.monotonic() + grace_s
+        while self._in and time.monotonic() < until and not self.over:
+            wait([self], until - time.monotonic())
+            self._drop()
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+        ended = True
+        while self._process.poll() is None:
+            if time.monotonic() >= until:
+                ended = False
+                break
+            self._drop()  # a child that still writes must not wait for a reader
+            time.sleep(_PAUSE_S)
+        self.kill()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+        return ended
+
+    def how_it_ended(self) -> str:
+        """Say how the process ended, after a short wait for it."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(0.2)
+        code = self._process.returncode
+        if code is None:
+            return "closes its standard output, and goes on running"
+        return f"was killed by signal {-code}" if code < 0 else f"exits with code {code}"
+
+    def complaint(self) -> str:
+        """Return the last lines of standard error, or ""."""
+        with contextlib.suppress(OSError):
+            text = self.stderr.read_text(encoding="utf-8", errors="replace").strip()
+            return "\n".join(text.splitlines()[-_STDERR_LINES:])
+        return ""
+
+    def _drop(self) -> None:
+        """Read some of what is there, and forget it."""
+        with contextlib.suppress(OSError):
+            self.over = not os.read(self._stdout, _CHUNK_BYTES) or self.over
+
+    def _flush(self) -> None:
+        try:
+            while self._in:
+                del self._in[: os.write(self._stdin, self._in)]
+        except BlockingIOError:
+            pass
+        except OSError:  # it has closed its input, or ended: the end of its output tells
+            self._in.clear()
+
+
+def wait(children: Iterable[Child], seconds: float) -> None:
+    """Wait until a child has written something or has ended, at most so many seconds; write what they can
+    take.
+    """
+    poll, waiting = select.poll(), {}
+    for child in children:
+        if not child.over:
+            poll.register(child._stdout, select.POLLIN)
+        if child._in:
+            waiting[child._stdin] = child
+            poll.register(child._stdin, select.POLLOUT)
+    for descriptor, _ in poll.poll(max(0.0, seconds) * 1000):
+        if descriptor in waiting:
+            waiting[descriptor]._flush()

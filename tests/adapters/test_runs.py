@@ -1,0 +1,171 @@
+"""Runs of a program that knows nothing of antiphon, in real time, and of one that takes steps."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from antiphon.conformance.adapters import CommandError
+from antiphon.conformance.judge.history import judge_run
+from antiphon.conformance.judge.trace import load_run
+from antiphon.conformance.run.foreign import KINDS, ForeignReport, Settings, kept, run_foreign, run_schedule
+from antiphon.conformance.run.swarm.schedule import Broadcast, Crash, Fate, Restart, Schedule
+from antiphon.conformance.run.swarm.settings import FaultKind
+from antiphon.model.verdict import Outcome
+
+GOSSIP = [sys.executable, "-S", str(Path(__file__).with_name("gossip.py"))]
+
+
+USUAL = (FaultKind.LOSS, FaultKind.DUPLICATION)
+
+
+def gossip(*faults: str, only: tuple[FaultKind, ...] = USUAL) -> ForeignReport:
+    settings = Settings(nodes=2, messages=12, only=only, settle_s=1.0, reply_s=1.0)
+    return run_foreign([*GOSSIP, *faults], seed=5, settings=settings)
+
+
+def test_a_node_of_maelstrom_is_run_as_it_is() -> None:
+    kinds = tuple(kind for kind in KINDS if kind not in (FaultKind.DELAY, FaultKind.CRASH))
+    report = gossip(only=kinds)
+    assert (report.outcome, report.reasons) == (Outcome.HOLDS, ())
+    assert set(report.happened) == set(kinds)
+    assert report.runs[0].delivered == 24
+    assert not report.runs[0].deterministic
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        ("gives-up", "Agreement: delivered by one process, not by the other"),
+        ("doubles", "UniformIntegrity: delivered a second time"),
+        ("exits", "exits with code 1"),
+        ("forgets", "has no longer"),
+        ("repeats", "a second time"),
+    ],
+)
+def test_what_a_node_of_maelstrom_does_wrong_is_found(fault: str, told: str) -> None:
+    report = gossip(fault)
+    assert report.outcome is Outcome.VIOLATED
+    assert told in report.reasons[0]
+
+
+def test_a_finding_shows_the_lines_that_lead_to_it_and_the_standard_error() -> None:
+    (reason,) = [reason for reason in gossip("exits").reasons if "exits" in reason]
+    assert '  > {"src":"c1","dest":"n' in reason
+    assert '  < {"src": "n' in reason
+    assert "  stderr: out of luck" in reason
+
+
+def test_a_node_that_hangs_is_found_and_ended() -> None:
+    before = _children()
+    assert 'has not answered {"type":"broadcast"' in gossip("hangs").reasons[0]
+    assert _children() == before
+
+
+def _children() -> set[str]:
+    listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout
+    return {line for line in listed.splitlines() if GOSSIP[-1] in line}
+
+
+def test_a_crash_of_a_node_without_a_disk_is_an_incarnation() -> None:
+    """A node loses what it had acknowledged and not passed on; no property says what it owes afterwards."""
+    run = gossip(only=(FaultKind.CRASH,)).runs[0]
+    kinds = {line.split(b'"')[3] for log in run.logs for line in log.splitlines()[1:]}
+    assert {b"crash", b"recover"} <= kinds
+    assert run.outcome is not Outcome.VIOLATED
+
+
+def test_a_fault_that_did_not_happen_is_unknown(adapter: Callable[..., list[str]]) -> None:
+    alone = run_foreign(
+        adapter("c"), settings=Settings(nodes=1, only=(FaultKind.LOSS,), promise=("total-order",))
+    )
+    assert alone.outcome is Outcome.UNKNOWN
+    assert "loss was asked for, and has not happened: none is not a pass" in alone.reasons
+
+
+def test_nothing_delivered_is_unknown(tmp_path: Path) -> None:
+    """A node that declines every broadcast does nothing wrong, and nothing right."""
+    program = tmp_path / "declines.py"
+    program.write_text(DECLINES, encoding="utf-8")
+    settings = Settings(nodes=2, messages=3, only=(FaultKind.PAUSE,))
+    report = run_foreign([sys.executable, "-S", str(program)], settings=settings)
+    assert report.outcome is Outcome.UNKNOWN
+    assert report.reasons[0] == "nothing was delivered"
+    assert report.runs[0].declined == 3
+
+
+DECLINES = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    body, me = message["body"], message["dest"]
+    reply = {"type": "init_ok", "antiphon": {"version": 1, "can": ["step", "clock"]}}
+    if body["type"] == "antiphon.step":
+        reply = {"type": "error", "code": 11} if body["do"] else {"type": "antiphon.done"}
+    reply["in_reply_to"] = body["msg_id"]
+    print(json.dumps({"src": me, "dest": message["src"], "body": reply}), flush=True)
+"""
+
+
+def test_a_failing_run_is_made_short_and_its_logs_are_judged_as_all_logs_are(
+    adapter: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    settings = Settings(promise=("total-order",), only=(FaultKind.CRASH, FaultKind.LOSS))
+    report = run_foreign(adapter("c", "a restart forgets"), seed=3, runs=3, settings=settings)
+    assert report.shortened is not None
+    entries = report.shortened.schedule.entries
+    assert sorted(type(entry).__name__ for entry in entries if not isinstance(entry, Fate))[-3:] == [
+        "Broadcast",
+        "Crash",
+        "Restart",
+    ]
+    assert len(entries) <= 6
+    home = kept(report.shortened, tmp_path / "runs")
+    judged = judge_run(load_run(home), settings.promise)
+    assert judged.worst is Outcome.VIOLATED
+    assert {f.property for f in judged.findings if judged.outcome(f) is Outcome.VIOLATED} == {
+        f.property
+        for f in report.shortened.judged.findings
+        if report.shortened.judged.outcome(f) is Outcome.VIOLATED
+    }
+
+
+def test_a_schedule_is_a_run(adapter: Callable[..., list[str]]) -> None:
+    """Node 1 broadcasts; the sequencer crashes when it has numbered that, and its answer is lost."""
+    schedule = Schedule(
+        members=2,
+        entries=(Broadcast(10.0, 1), Fate(0, 1, 1), Crash(20.0, 0), Restart(30.0, 0)),
+        calm_ms=40.0,
+    )
+    settings = Settings(promise=("total-order",))
+    forgets = run_schedule(adapter("c", "a restart forgets"), schedule, settings)
+    assert "delivered a second time" in forgets.reasons[0]
+    found = run_schedule(adapter("c"), schedule, settings)
+    assert not found.symptom
+    assert found.delivered == 2
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"nodes": 0}, "nodes is 0: there are 1 to 64"),
+        ({"messages": 0}, "at least 1"),
+        ({"only": (FaultKind.SKEW,)}, "only is clock-skew: a foreign program meets loss"),
+        ({"settle_s": 0.0}, "more than 0"),
+        ({"promise": ("order",)}, "unknown promise 'order'"),
+    ],
+)
+def test_settings_out_of_range_are_refused(wrong: dict[str, object], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        Settings(**wrong)
+
+
+def test_a_command_that_cannot_be_started_is_no_finding(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="no command 'nonsense'"):
+        run_foreign(["nonsense"])
+    (tmp_path / "text").write_text("no program", encoding="utf-8")
+    (tmp_path / "text").chmod(0o755)
+    with pytest.raises(CommandError, match="cannot be started"):
+        run_foreign([str(tmp_path / "text")])
