@@ -29,7 +29,7 @@ USAGE, FAILURE, INTERRUPTED = 64, 70, 130
 PANELS: dict[str, tuple[str, ...]] = {
     "To begin": ("demo", "init"),
     "A specification": ("check", "find", "explore", "simulate", "explain", "refine", "export"),
-    "An implementation beside its specification": ("lockstep", "stateful", "swarm", "cluster"),
+    "An implementation beside its specification": ("lockstep", "stateful", "swarm", "cluster", "adapter"),
     "Logs": ("verify", "trace", "ingest", "watch", "coverage"),
     "Traces": ("show", "replay", "schema"),
     "The ledger of published documents": ("claims", "errata", "stack"),
@@ -43,6 +43,9 @@ HIDDEN = ("gate", "check-exports")
 """Commands that check this project itself; `--help` does not list them."""
 
 COMMANDS = (*itertools.chain.from_iterable(PANELS.values()), *HIDDEN)
+
+FAMILIES = ("adapter",)
+"""Commands that have commands of their own: functions of their module, which `VERBS` of the module names."""
 
 ELSEWHERE = {"check-exports": "export"}
 """A command that shares its module with another."""
@@ -64,6 +67,9 @@ def commands(names: Iterable[str] = COMMANDS, *, loaded: bool = True) -> typer.T
     app.callback()(_options)
     panels = {name: panel for panel, listed in PANELS.items() for name in listed}
     for name in names:
+        if loaded and name in FAMILIES:
+            app.add_typer(_family(name), name=name, rich_help_panel=panels.get(name))
+            continue
         entry = app.command(name, hidden=name in HIDDEN, rich_help_panel=panels.get(name))
         entry(_loaded(name) if loaded else _outlined(name))
     return app
@@ -78,6 +84,19 @@ def _loaded(name: str) -> Callable[..., Any]:
 
     module = import_module(f"antiphon.conformance.cli.{ELSEWHERE.get(name, name)}")
     return ungrouped(getattr(module, name.replace("-", "_")), *_began)
+
+
+def _family(name: str) -> typer.Typer:
+    """A command that has commands of its own."""
+    from antiphon.conformance.cli.options import ungrouped
+
+    module = import_module(f"antiphon.conformance.cli.{name}")
+    family = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", add_completion=False)
+    family.callback()(getattr(module, name))
+    for verb in module.VERBS:
+        settings = {"help_option_names": ["--help", "-h"], **module.SETTINGS}
+        family.command(verb, context_settings=settings)(ungrouped(getattr(module, verb), *_began))
+    return family
 
 
 def _outlined(name: str) -> Callable[..., Any]:

@@ -223,6 +223,54 @@ class DifferenceDocument(msgspec.Struct, kw_only=True):
     trace: TraceDocument
 
 
+class CaseDocument(msgspec.Struct, kw_only=True):
+    """Case of the protocol of adapters: what a right program does, and what was wrong; `outcome` is null
+    where it was not asked, for the reason in `found`.
+    """
+
+    name: str
+    says: str
+    outcome: Outcome | None
+    found: str
+    dialogue: list[str]
+
+
+class AdapterCheck(Document, tag="adapter-check", kw_only=True):
+    """Document of `antiphon adapter check`."""
+
+    program: list[str]
+    cases: list[CaseDocument]
+    seconds: float
+    reproduce: str
+
+
+class AdapterRun(Document, tag="adapter-run", kw_only=True):
+    """Document of `antiphon adapter run`.
+
+    `happened` counts faults that had an effect, by kind. `judgements` are the findings of the judge of logs
+    about the run that is shown, the first of the worst outcome; `schedule` is its schedule, `kept` has its
+    directory last. `deterministic`: all runs were in virtual time.
+    """
+
+    program: list[str]
+    seed: int
+    runs: int
+    processes: int
+    messages: int
+    promise: list[str]
+    happened: dict[str, int]
+    datagrams: int
+    delivered: int
+    declined: int
+    deterministic: bool
+    reasons: list[str]
+    judgements: list[dict[str, Any]]
+    schedule: dict[str, Any] | None
+    kept: list[str]
+    seconds: float
+    reproduce: str
+
+
 class Init(Document, tag="init", kw_only=True):
     """Document of `antiphon init`."""
 
@@ -667,7 +715,9 @@ NodeLine = DeliveryLine | ViewLine | BlockedLine | UnblockedLine
 """Every line that `antiphon node --json` prints."""
 
 AnyDocument = (
-    Check
+    AdapterCheck
+    | AdapterRun
+    | Check
     | Find
     | Refine
     | Claims

@@ -59,6 +59,52 @@ def lockstep(
 ) -> int:
     """Walk specification and implementation together; every transition, every variable, every event."""
     binding = bound_binding(protocol, constants, fault)
+    again = said(
+        {
+            "--set": constants.as_settings,
+            "--max-transitions": [str(max_transitions)] if max_transitions is not None else (),
+            "--seed": [str(seed)],
+            "--fault": [fault] if fault is not None else (),
+        }
+    )
+    words = ["antiphon", "lockstep", protocol, *again, *limits.words()]
+    return walked(
+        protocol, binding, words, limits=limits, max_transitions=max_transitions, sample=sample, seed=seed,
+        fault=fault, engine=engine, save=save, json=json, reported=reported,
+    )  # fmt: skip
+
+
+def walked(
+    protocol: str,
+    binding: antiphon.Binding,
+    again: list[str],
+    *,
+    limits: Limits,
+    max_transitions: int | None,
+    sample: int,
+    seed: int,
+    fault: str | None,
+    engine: Literal["generated", "reference"],
+    save: Path | None,
+    json: bool,
+    reported: Reports,
+) -> int:
+    """Walk a binding, print and report the result, and return the exit code.
+
+    Args:
+        protocol: the name of the implementation in texts.
+        binding: the binding.
+        again: the words of the command that walks it again.
+        limits: the bounds.
+        max_transitions: the greatest number of transitions.
+        sample: how many paths are run again from the start.
+        seed: the seed of the sample.
+        fault: the planted fault, if there is one.
+        engine: the engine of the specification.
+        save: the file for the trace of a difference.
+        json: True to print a document.
+        reported: the reports that are asked for.
+    """
     if not json:
         output.out().print(f"seed {seed} (of the sample)")
     with walk_bar(protocol) as show:
@@ -72,15 +118,7 @@ def lockstep(
             **limits.asked(),
         )
     saved = output.saved(save, report.difference.trace if report.difference else None, "difference", protocol)
-    again = said(
-        {
-            "--set": constants.as_settings,
-            "--max-transitions": [str(max_transitions)] if max_transitions is not None else (),
-            "--seed": [str(seed)],
-            "--fault": [fault] if fault is not None else (),
-        }
-    )
-    command = shlex.join(["antiphon", "lockstep", protocol, *again, *limits.words()])
+    command = shlex.join(again)
     plain = getattr(getattr(binding, "binding", None), "cls", None)
     reports.write(
         reported, lambda: Answer("lockstep", (of_lockstep(protocol, report, command, saved or "", plain),))

@@ -6,6 +6,7 @@ from its schedule, and its place is the schedule's file.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,14 +14,16 @@ from typing import TYPE_CHECKING
 from antiphon.conformance.judge.history import Finding, Place, RunFindings
 from antiphon.conformance.judge.trace import load_run, log_name
 from antiphon.conformance.report import words
-from antiphon.conformance.report.answers import Case, Fact, Shown, Suite
+from antiphon.conformance.report.answers import NOTHING_JUDGED, Case, Fact, Shown, Suite
 from antiphon.conformance.report.diagram import Diagram
 from antiphon.conformance.report.logs import diagram_of_logs
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import Location
 
 if TYPE_CHECKING:
+    from antiphon.conformance.adapters.cases import CaseResult
     from antiphon.conformance.run.cluster import ClusterResult
+    from antiphon.conformance.run.foreign import ForeignReport
     from antiphon.conformance.run.swarm import RunResult, SwarmReport
     from antiphon.conformance.spark.pipeline import VerifyReport
 
@@ -145,6 +148,80 @@ def of_run_of_swarm(result: RunResult, drawn: Diagram | None, file: Path | None)
         None if file is None else Location(str(file), 1),
         None if drawn is None else Shown(drawn, file="" if file is None else str(file)),
         (first,),
+    )
+
+
+def of_adapter_check(
+    program: Sequence[str], results: Sequence[CaseResult], outcome: Outcome, seconds: float, reproduce: str
+) -> Suite:
+    """Return the suite of the cases that a program in any language was asked.
+
+    Args:
+        program: the words of the command that starts it.
+        results: the result of each case.
+        outcome: the outcome of all.
+        seconds: the time it took.
+        reproduce: the command.
+    """
+    cases = [
+        Case(
+            result.name, "protocol", result.outcome,
+            "" if result.outcome is Outcome.HOLDS
+            else "\n".join([f"{result.says}: {result.found}", *result.dialogue]),
+            identity=(result.name,),
+        )
+        for result in results
+        if result.outcome is not None
+    ]  # fmt: skip
+    facts: dict[str, Fact] = {"asked": len(cases), "not asked": len(results) - len(cases)}
+    return Suite(shlex.join(program), outcome, tuple(cases), seconds, facts, reproduce)
+
+
+def of_foreign(report: ForeignReport, directory: Path | None, reproduce: str) -> Suite:
+    """Return the suite of the runs of a program in any language.
+
+    Args:
+        report: the report.
+        directory: the logs of the run that is shown, if it was kept.
+        reproduce: the command.
+    """
+    shown = report.shortened or report.failed
+    cases: list[Case] = []
+    if shown is not None and shown.misbehaves is not None:
+        wrong = shown.misbehaves
+        cases.append(
+            Case("Protocol", "adapter", Outcome.VIOLATED, wrong.shown(), identity=(wrong.node, wrong.what))
+        )
+    for finding in () if shown is None else shown.judged.findings:
+        outcome = shown.judged.outcome(finding) if shown is not None else Outcome.UNKNOWN
+        is_broken = outcome is Outcome.VIOLATED
+        cases.append(
+            Case(
+                finding.property,
+                "logs",
+                outcome,
+                shown.judged.sentence(finding) if shown is not None else "",
+                _at(None if directory is None else str(directory), finding.first) if is_broken else None,
+                _of_run(directory, finding) if is_broken and directory is not None else None,
+                _identity(finding) if is_broken else (),
+            )
+        )
+    if shown is None and report.runs:
+        cases = [
+            Case(finding.property, "logs", report.runs[-1].judged.outcome(finding))
+            for finding in report.runs[-1].judged.findings
+        ]
+    facts: dict[str, Fact] = {
+        "runs": len(report.runs),
+        "processes": report.settings.nodes,
+        "datagrams": sum(run.datagrams for run in report.runs),
+        "delivered": sum(run.delivered for run in report.runs),
+        "promise": ", ".join(report.settings.promise),
+        **{f"happened {kind}": count for kind, count in sorted(report.happened.items())},
+    }
+    why = "; ".join(report.reasons) or NOTHING_JUDGED
+    return Suite(
+        shlex.join(report.command), report.outcome, tuple(cases), report.seconds, facts, reproduce, why
     )
 
 

@@ -26,6 +26,7 @@ from antiphon.conformance.run.cluster import run_cluster
 
 ROOT = Path(__file__).parents[2]
 ELSEWHERE = {
+    "docs/adapters.md": "tests/adapters/test_page.py",
     "docs/adding-a-protocol.md": "tests/examples/test_adding.py",
     "docs/api.md": "tests/api/test_docs.py",
     "docs/errata.md": "tests/claims/test_errata.py",

@@ -182,6 +182,7 @@ SMOKE: dict[str, tuple[int, tuple[str, ...]]] = {
     "stateful": (0, ("rbp", *SMALL, "--runs", "2", "--steps", "5", "--seed", "1")),
     "swarm": (0, ("total", "--runs", "2", "--seed", "1", "--jobs", "1", "--log", "swarm")),
     "cluster": (0, ("rbp", "--messages", "8", *UNDISTURBED)),
+    "adapter": (64, ("check", "nonsense")),
     "verify": (0, ("runs",)),
     "trace": (2, ("die-hard", "none.ndjson")),
     "node": (64, ("group",)),
