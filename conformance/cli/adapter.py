@@ -341,7 +341,7 @@ def lockstep(
         return walked(
             shlex.join(program), binding, [*again, specification, *program], limits=limits,
             max_transitions=max_transitions, sample=sample, seed=seed, fault=None, engine=engine, save=save,
-            json=json, reported=reported,
+            json=json, reported=reported, replays=False,
         )  # fmt: skip
     finally:
         binding.close()

@@ -88,6 +88,7 @@ def walked(
     save: Path | None,
     json: bool,
     reported: Reports,
+    replays: bool = True,
 ) -> int:
     """Walk a binding, print and report the result, and return the exit code.
 
@@ -104,6 +105,7 @@ def walked(
         save: the file for the trace of a difference.
         json: True to print a document.
         reported: the reports that are asked for.
+        replays: True if `protocol` names the binding, so that a saved trace can be run on it again.
     """
     if not json:
         output.out().print(f"seed {seed} (of the sample)")
@@ -117,7 +119,8 @@ def walked(
             progress=show,
             **limits.asked(),
         )
-    saved = output.saved(save, report.difference.trace if report.difference else None, "difference", protocol)
+    trace = report.difference.trace if report.difference else None
+    saved = output.saved(save, trace, "difference", protocol if replays else "")
     command = shlex.join(again)
     plain = getattr(getattr(binding, "binding", None), "cls", None)
     reports.write(
@@ -125,7 +128,7 @@ def walked(
     )
     if json:
         return output.finish(_document(protocol, report, saved))
-    return _print(protocol, report, saved, fault)
+    return _print(protocol, report, saved, fault, replays=replays)
 
 
 def _document(protocol: str, report: room.LockstepReport, saved: str | None) -> documents.Lockstep:
@@ -160,7 +163,9 @@ def _repaired(program: Program) -> str:
     return f"; all repairs but {', '.join(without)}" if without else "; all repairs"
 
 
-def _print(protocol: str, report: room.LockstepReport, saved: str | None, fault: str | None) -> int:
+def _print(
+    protocol: str, report: room.LockstepReport, saved: str | None, fault: str | None, *, replays: bool
+) -> int:
     console = output.out()
     numbers = {name: value for name, value in report.program.constants.items() if type(value) is int}
     console.print(f"{protocol}: {', '.join(settings(numbers))}{_repaired(report.program)}", style="bold")
@@ -182,7 +187,7 @@ def _print(protocol: str, report: room.LockstepReport, saved: str | None, fault:
         console.print(f"  {count:>12,}  {action}")
     for name, reason in report.exempt.items():
         console.print(f"not compared: {name}: {reason}", style="bright_black")
-    print_difference(report.difference, saved, fault)
+    print_difference(report.difference, saved, fault, replays=replays)
     everywhere = f"they agree in every transition, {ONE_WAY}" if report.one_way else "they agree everywhere"
     reason = everywhere if report.difference is None else report.difference.what
     if report.difference is None and not report.complete:
@@ -192,7 +197,11 @@ def _print(protocol: str, report: room.LockstepReport, saved: str | None, fault:
 
 
 def print_difference(
-    difference: room.Difference | None, saved: str | Path | None, fault: str | None = None
+    difference: room.Difference | None,
+    saved: str | Path | None,
+    fault: str | None = None,
+    *,
+    replays: bool = True,
 ) -> None:
     """Print the difference, with the trace and its picture."""
     if difference is None:
@@ -202,7 +211,9 @@ def print_difference(
     output.print_trace(difference.trace)
     output.print_diagram(difference.trace)
     output.out().print(str(difference), style="red", soft_wrap=True)
-    if saved:
+    if saved and not replays:
+        output.out().print(f"trace saved: {saved}; antiphon show {saved} draws it", soft_wrap=True)
+    elif saved:
         without = " without the planted fault" if fault else ""
         output.out().print(
             f"trace saved: {saved}; run it again{without} with antiphon replay {saved}", soft_wrap=True

@@ -62,7 +62,11 @@ def test_a_difference_is_saved_and_shown(antiphon: Run, wrong: list[str], tmp_pa
     walked = antiphon("adapter", "lockstep", "--save", "found.itf.json", *ORDERED, *wrong)
     assert walked.code == 1
     assert "3  take_order(Order(n1, 2, m1))" in walked.out
+    assert "trace saved: found.itf.json; antiphon show found.itf.json draws it" in walked.out
     assert antiphon("show", "found.itf.json").code == 0
+    bound = f"adapter({str(SPEC)!r}, {wrong!r}, nodes='Node')"
+    (tmp_path / "bound_ordered.py").write_text(f"from antiphon.testing import adapter\nReal = {bound}\n")
+    assert antiphon("replay", "found.itf.json", "--binding", "bound_ordered.py:Real").code == 1
 
 
 def test_documents_and_reports(

@@ -74,6 +74,7 @@ PROMISED = {
         "passive-detector",
     ],
     "indications": ["view-synchrony", "causal-order", "safe-indications"],
+    "no order": ["reliable-broadcast"],
     "deliveries": ["no-duplication", "uniform-total-order", "prefix-order"],
 }  # fmt: skip
 """Promises that are judged together, by their needs of a run beside the pass."""
