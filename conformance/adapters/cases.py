@@ -209,7 +209,6 @@ def _spelling(programs: _Programs) -> None:
     node = programs.fresh()
     number, kind = _harmless(node, programs)
     decoy = '{"type": "init", "msg_id": 0, "text": "\\"}{ \\\\", "list": [[], {}, -1.5e3, null]}'
-    node.dialogue.clear()
     node.waiting[number] = (kind.pop("src"), {"type": kind["type"]})
     fields = ", ".join(f'"{name}" : {msgspec.json.encode(value).decode()}' for name, value in kind.items())
     line = (
@@ -270,7 +269,7 @@ def _workload(programs: _Programs) -> None:
         if declined.code == NOT_SUPPORTED:
             raise _NotAsked("it knows no `broadcast`") from declined
         raise
-    found = node.ask({"type": "read"}, CLIENT)[0]["messages"]
+    found = node.ask({"type": "read"}, CLIENT)[0].body["messages"]
     if sorted(found) != [0, 7]:
         raise _Wrong(f"was asked to broadcast 7 and 0, and reads {found}")
 
@@ -389,12 +388,12 @@ def _snapshots(programs: _Programs) -> None:
     node = programs.fresh(1, 2)
     with suppress(Declined):
         programs.step(node, {"broadcast": {"m": "1:0", "bytes": _PAYLOAD}})
-    snapshot = node.ask({"type": "antiphon.snapshot"})[0]["snapshot"]
+    snapshot = node.ask({"type": "antiphon.snapshot"})[0].body["snapshot"]
     before = programs.step(node, {}).state
     one = _life(programs, node)
     node.ask({"type": "antiphon.restore", "snapshot": snapshot})
     _same_state(programs, node, before)
-    if node.ask({"type": "antiphon.snapshot"})[0]["snapshot"] != snapshot:
+    if node.ask({"type": "antiphon.snapshot"})[0].body["snapshot"] != snapshot:
         raise _Wrong("gives another snapshot when one is restored")
     if (other := _life(programs, node)) != one:
         raise _Wrong(f"does other things the second time: {other}, and not {one}")

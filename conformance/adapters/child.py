@@ -2,7 +2,8 @@
 
 1. Neither a child that does not read nor one that does not write can block the caller: both ends of its pipes
    do not block, and every wait has a time.
-2. Its standard error goes to a file, so that it cannot fill a pipe, and is shown when something is wrong.
+2. Its standard error is read whenever its output is, and its last lines are kept, to be shown when something
+   is wrong. However much it writes, no more is held and nothing goes to a disk.
 3. It has its own session, so that an interrupt at the terminal reaches the parent alone, and so that what it
    starts itself is ended with it.
 
@@ -19,13 +20,15 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 LINE_BYTES_MAX = 8 * 1024 * 1024
 """Length of the longest line that a child may write."""
 
 _CHUNK_BYTES = 1 << 16
+_CHUNKS_MAX = 16
 _STDERR_LINES = 3
+_STDERR_COLUMNS = 200
+_STDERR_BYTES = 8_000
 _PAUSE_S = 0.002
 _GRACE_S = 1.0
 """Seconds in which a child has to end after the end of its input, before it is killed."""
@@ -42,8 +45,8 @@ class TooLong(Exception):
 class Child:
     """Running child process. Call `end` in any case."""
 
-    def __init__(self, command: Sequence[str], stderr: Path) -> None:
-        """Start the command; its standard error is appended to the file.
+    def __init__(self, command: Sequence[str]) -> None:
+        """Start the command.
 
         Raises:
             CommandError: it cannot be started.
@@ -52,22 +55,22 @@ class Child:
         if found is None:
             named = command[0] if command else ""
             raise CommandError(f"no command {named!r}: it is no file that can be executed, and not in PATH")
-        self.stderr = stderr
-        self._out, self._in = b"", bytearray()
+        self._out, self._errors, self._in = b"", b"", bytearray()
         self.over = False
         try:
-            with stderr.open("ab") as file:
-                self._process = subprocess.Popen(  # noqa: S603 - the command is the user's own
-                    [found, *command[1:]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=file,
-                    start_new_session=True,
-                )  # fmt: skip
+            self._process = subprocess.Popen(  # noqa: S603 - the command is the user's own
+                [found, *command[1:]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                start_new_session=True,
+            )  # fmt: skip
         except OSError as error:
             raise CommandError(f"{command[0]} cannot be started: {error.strerror}") from error
         assert self._process.stdin is not None
         assert self._process.stdout is not None
+        assert self._process.stderr is not None
         self._stdin, self._stdout = self._process.stdin.fileno(), self._process.stdout.fileno()
-        os.set_blocking(self._stdin, False)
-        os.set_blocking(self._stdout, False)
+        self._stderr: int | None = self._process.stderr.fileno()
+        for descriptor in (self._stdin, self._stdout, self._process.stderr.fileno()):
+            os.set_blocking(descriptor, False)
 
     @property
     def pid(self) -> int:
@@ -85,6 +88,7 @@ class Child:
         Raises:
             TooLong: a line has no end.
         """
+        self._hear_errors()
         try:
             while chunk := os.read(self._stdout, _CHUNK_BYTES):
                 self._out += chunk
@@ -129,8 +133,11 @@ class Child:
             self._drop()  # a child that still writes must not wait for a reader
             time.sleep(_PAUSE_S)
         self.kill()
-        assert self._process.stdout is not None
-        self._process.stdout.close()
+        self._hear_errors()
+        self._stderr = None
+        for stream in (self._process.stdout, self._process.stderr):
+            assert stream is not None
+            stream.close()
         return ended
 
     def how_it_ended(self) -> str:
@@ -144,13 +151,24 @@ class Child:
 
     def complaint(self) -> str:
         """Return the last lines of standard error, or ""."""
-        with contextlib.suppress(OSError):
-            text = self.stderr.read_text(encoding="utf-8", errors="replace").strip()
-            return "\n".join(text.splitlines()[-_STDERR_LINES:])
-        return ""
+        self._hear_errors()
+        lines = self._errors.decode("utf-8", "replace").strip().splitlines()
+        return "\n".join(line[:_STDERR_COLUMNS] for line in lines[-_STDERR_LINES:])
+
+    def _hear_errors(self) -> None:
+        """Read what is on standard error, at most so much at a time, and keep its end."""
+        with contextlib.suppress(BlockingIOError):
+            for _ in range(_CHUNKS_MAX if self._stderr is not None else 0):
+                assert self._stderr is not None
+                chunk = os.read(self._stderr, _CHUNK_BYTES)
+                if not chunk:
+                    self._stderr = None  # its end
+                    return
+                self._errors = (self._errors + chunk)[-_STDERR_BYTES:]
 
     def _drop(self) -> None:
         """Read some of what is there, and forget it."""
+        self._hear_errors()
         with contextlib.suppress(OSError):
             self.over = not os.read(self._stdout, _CHUNK_BYTES) or self.over
 
@@ -172,6 +190,8 @@ def wait(children: Iterable[Child], seconds: float) -> None:
     for child in children:
         if not child.over:
             poll.register(child._stdout, select.POLLIN)
+            if child._stderr is not None:
+                poll.register(child._stderr, select.POLLIN)
         if child._in:
             waiting[child._stdin] = child
             poll.register(child._stdin, select.POLLOUT)

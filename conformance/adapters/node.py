@@ -30,6 +30,7 @@ from antiphon.conformance.adapters.messages import (
     AnyBody,
     Error,
     FromNode,
+    InitOk,
     Offer,
     StepDone,
 )
@@ -81,13 +82,14 @@ class Declined(Exception):
 class Heard:
     """Line of a node: the reply to a request, an event, or a datagram for another node.
 
-    `request` is the body of the request that a reply answers.
+    `typed` is the body as the protocol has it, `request` the body of the request that a reply answers.
     """
 
     kind: Literal["reply", "event", "datagram"]
     dest: str
     body: Mapping[str, Any]
     line: bytes
+    typed: FromNode | AnyBody
     request: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -123,7 +125,7 @@ class Node:
         *,
         reply_s: float = REPLY_SECONDS,
     ) -> None:
-        """Start the program. `home` is a directory for what the node keeps and what it complains about.
+        """Start the program. `home` is a directory for what the node keeps.
 
         Raises:
             CommandError: it cannot be started.
@@ -134,8 +136,8 @@ class Node:
         self.disk.mkdir(parents=True, exist_ok=True)
         self.can: frozenset[Ability] = frozenset()
         self.waiting: dict[int, tuple[str, dict[str, Any]]] = {}
-        self.child = Child(command, home / f"{name}.stderr")
-        self.dialogue: deque[str] = deque(maxlen=_REMEMBERED)
+        self.child = Child(command)
+        self._dialogue: deque[tuple[str, bytes]] = deque(maxlen=_REMEMBERED)
         self._answered: set[int] = set()
         self._next = 0
         self._unread: deque[bytes] = deque()
@@ -161,9 +163,8 @@ class Node:
         reply, lines = self.ask(body, US if offer else STARTER)
         if lines:
             raise self.misbehaves("writes before it has answered `init`", lines[0].line)
-        said = reply.get("antiphon")
-        if offer and said is not None:
-            self.can = frozenset(msgspec.convert(said, Abilities).can)
+        if offer and isinstance(reply.typed, InitOk) and isinstance(reply.typed.antiphon, Abilities):
+            self.can = frozenset(reply.typed.antiphon.can)
 
     def step(self, do: Mapping[str, Any] | msgspec.Raw, now_ns: int = 0) -> Done:
         """Let the node take one step.
@@ -180,12 +181,13 @@ class Node:
                     "refuses a step and has yet done something", declined.lines[0].line
                 ) from declined
             raise
-        done = msgspec.convert(reply, StepDone)
+        done = reply.typed
+        assert isinstance(done, StepDone), "`take` has seen that it is"
         if "state" in self.can and done.state is None:
             raise self.misbehaves("ends a step without `state`, which it says that it can")
         return Done(tuple(lines), done.wake_ns, done.state)
 
-    def ask(self, body: dict[str, Any], src: str = US) -> tuple[Mapping[str, Any], list[Heard]]:
+    def ask(self, body: dict[str, Any], src: str = US) -> tuple[Heard, list[Heard]]:
         """Send a request, wait for its reply, and return it with the lines before it.
 
         Raises:
@@ -205,10 +207,9 @@ class Node:
                 heard = self.take(line)
                 if heard.kind == "reply" and heard.body["in_reply_to"] == number:
                     self._unread.extend(found[position + 1 :])
-                    if heard.body["type"] == "error":
-                        error = msgspec.convert(heard.body, Error)
-                        raise Declined(self.name, error.code, error.text, tuple(lines))
-                    return heard.body, lines
+                    if isinstance(heard.typed, Error):
+                        raise Declined(self.name, heard.typed.code, heard.typed.text, tuple(lines))
+                    return heard, lines
                 lines.append(heard)
         raise self.misbehaves(f"writes more than {LINES_MAX:,} lines before it answers")
 
@@ -223,7 +224,7 @@ class Node:
     def write(self, message: Mapping[str, Any] | bytes) -> None:
         """Write a line: a message, or bytes as they are."""
         line = message if isinstance(message, bytes) else msgspec.json.encode(message)
-        self.dialogue.append(f"> {_shown(line)}")
+        self._dialogue.append((">", line))
         self.child.tell(line + b"\n")
 
     # What it writes -----------------------------------------------------------------------------------------
@@ -237,7 +238,7 @@ class Node:
         try:
             heard = self._read(line)
         finally:
-            self.dialogue.append(f"< {_shown(line)}")
+            self._dialogue.append(("<", line))
         return heard
 
     def _read(self, line: bytes) -> Heard:
@@ -251,11 +252,9 @@ class Node:
         if src != self.name:
             raise self.misbehaves(f"writes as {src!r}, and is {self.name}", line)
         if dest in self.names:
-            self._typed(body, AnyBody, line)
-            return Heard("datagram", dest, body, line)
+            return Heard("datagram", dest, body, line, self._typed(body, AnyBody, line))
         if body.get("type") == "antiphon.event" and dest in (US, STARTER):
-            self._typed(body, FromNode, line)
-            return Heard("event", dest, body, line)
+            return Heard("event", dest, body, line, self._typed(body, FromNode, line))
         return self._reply(dest, body, line)
 
     def _reply(self, dest: Any, body: dict[str, Any], line: bytes) -> Heard:
@@ -276,14 +275,14 @@ class Node:
             told = f"by {wanted!r} or 'error'" if wanted else "by 'error': nobody knows such a type"
             what = f"answers {request['type']!r} by {body.get('type')!r}, and not {told}"
             raise self.misbehaves(what, line)
-        self._typed(body, FromNode, line)
-        return Heard("reply", dest, body, line, request)
+        return Heard("reply", dest, body, line, self._typed(body, FromNode, line), request)
 
-    def _typed(self, body: dict[str, Any], kind: Any, line: bytes) -> None:
+    def _typed(self, body: dict[str, Any], kind: Any, line: bytes) -> FromNode | AnyBody:
         try:
-            msgspec.convert(body, kind)
+            typed: FromNode | AnyBody = msgspec.convert(body, kind)
         except msgspec.ValidationError as error:
             raise self.misbehaves(f"writes a body that is wrong ({error})", line) from error
+        return typed
 
     def listen(self, seconds: float) -> list[bytes]:
         """Return the lines that are there, after waiting for the first at most so long.
@@ -317,7 +316,12 @@ class Node:
 
     def misbehaves(self, what: str, line: bytes = b"") -> Misbehaves:
         """Return the finding that the node does that, with the lines before."""
-        return Misbehaves(self.name, what, _shown(line), tuple(self.dialogue), self.child.complaint())
+        return Misbehaves(self.name, what, _shown(line), self.dialogue, self.child.complaint())
+
+    @property
+    def dialogue(self) -> tuple[str, ...]:
+        """Return the last lines, those to the node with `>`, those from it with `<`."""
+        return tuple(f"{way} {_shown(line)}" for way, line in self._dialogue)
 
     def silence(self, body: Mapping[str, Any]) -> str:
         """Say that a request is not answered."""

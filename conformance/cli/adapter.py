@@ -29,6 +29,9 @@ from antiphon.conformance.run.swarm.settings import FaultKind
 from antiphon.conformance.run.swarm.words import entry_lines
 from antiphon.model.verdict import Outcome
 
+_LINES_MAX = 20
+"""Largest number of lines of a schedule that are printed."""
+
 VERBS = ("check", "run", "lockstep")
 """The commands of this group: functions of this module."""
 
@@ -258,10 +261,13 @@ def _print_run(report: ForeignReport, seed: int, homes: list[Path], again: str) 
         style = "red" if report.outcome is Outcome.VIOLATED else "yellow"
         console.print(reason, style=style, soft_wrap=True)
     if (shown := report.shortened or report.failed) is not None and shown.outcome is Outcome.VIOLATED:
-        what = "shortened" if report.shortened else "its schedule"
+        lines = entry_lines(shown.schedule)
+        what = "shortened" if report.shortened else f"its schedule, {len(lines)} lines"
         console.print(f"seed {shown.seed}, {what}: {counted(shown.schedule.members, 'node')}")
-        for line in entry_lines(shown.schedule):
+        for line in lines[:_LINES_MAX]:
             console.print(f"  {line}", soft_wrap=True)
+        if len(lines) > _LINES_MAX:
+            console.print("  and more in schedule.json, beside the logs")
     for home in homes:
         console.print(f"logs: {home} (antiphon show {home})", soft_wrap=True)
     console.print(f"again: {again}", soft_wrap=True)

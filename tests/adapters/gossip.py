@@ -35,6 +35,8 @@ def take(src, body):
                 time.sleep(100)
             if "exits" in FAULTS and numbers > 3:
                 sys.exit("out of luck")
+            while "floods" in FAULTS:
+                say(others[0], {"type": "flood"})
             seen.append(body["message"])
             tell(body["message"])
         case "gossip":

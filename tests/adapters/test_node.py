@@ -9,6 +9,7 @@ import pytest
 
 from antiphon.conformance.adapters import Declined, Misbehaves, Node
 from antiphon.conformance.adapters import child as children
+from antiphon.conformance.adapters import node as nodes
 
 Program = Callable[[str], list[str]]
 Started = Callable[..., Node]
@@ -120,11 +121,12 @@ def test_a_line_without_an_end_is_a_finding(started: Started, monkeypatch: pytes
     assert "writes a line of more than" in str(wrong)
 
 
-def test_lines_without_end_are_a_finding(started: Started) -> None:
+def test_lines_without_end_are_a_finding(started: Started, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nodes, "LINES_MAX", 300)
     wrong = found(
         started(STEPS + '\n    while True: write(100 * \'{"src":"n0","dest":"n1","body":{"type":"x"}}\\n\')')
     )
-    assert "writes more than 20,000 lines before it answers" in str(wrong)
+    assert "writes more than 300 lines before it answers" in str(wrong)
 
 
 def test_a_program_that_reads_nothing_does_not_hold_up_who_writes(started: Started) -> None:
@@ -181,3 +183,12 @@ def _command(pid: int) -> str:
 def test_the_end_of_input_is_enough_for_a_program_that_reads_on(started: Started) -> None:
     assert started("begin()\nwhile True: hear()").end()
     assert not started("time.sleep(60)").end(0.1)
+
+
+def test_standard_error_without_end_fills_no_disk_and_no_memory(started: Started, tmp_path: Path) -> None:
+    text = "hear()\nwhile True: os.write(2, b'why ' * 10_000 + b'\\n')"
+    wrong = found(started(text, reply_s=0.3))
+    assert "does not answer 'init'" in wrong.what
+    assert len(wrong.stderr) < 1_000
+    assert wrong.stderr.startswith("why why")
+    assert sum(path.stat().st_size for path in tmp_path.rglob("*") if path.name != "program.py") < 100_000

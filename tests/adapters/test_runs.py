@@ -10,7 +10,16 @@ import pytest
 from antiphon.conformance.adapters import CommandError
 from antiphon.conformance.judge.history import judge_run
 from antiphon.conformance.judge.trace import load_run
-from antiphon.conformance.run.foreign import KINDS, ForeignReport, Settings, kept, run_foreign, run_schedule
+from antiphon.conformance.run.foreign import (
+    KINDS,
+    ForeignReport,
+    Settings,
+    drawing,
+    group,
+    kept,
+    run_foreign,
+    run_schedule,
+)
 from antiphon.conformance.run.swarm.schedule import Broadcast, Crash, Fate, Restart, Schedule
 from antiphon.conformance.run.swarm.settings import FaultKind
 from antiphon.model.verdict import Outcome
@@ -18,11 +27,17 @@ from antiphon.model.verdict import Outcome
 GOSSIP = [sys.executable, "-S", str(Path(__file__).with_name("gossip.py"))]
 
 
+@pytest.fixture(autouse=True)
+def soon_calm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs in real time take as long as their faults."""
+    monkeypatch.setattr(drawing, "CALM_MS", (300.0, 400.0))
+
+
 USUAL = (FaultKind.LOSS, FaultKind.DUPLICATION)
 
 
 def gossip(*faults: str, only: tuple[FaultKind, ...] = USUAL) -> ForeignReport:
-    settings = Settings(nodes=2, messages=12, only=only, settle_s=1.0, reply_s=1.0)
+    settings = Settings(nodes=2, messages=12, only=only, settle_s=0.8, reply_s=0.8)
     return run_foreign([*GOSSIP, *faults], seed=5, settings=settings)
 
 
@@ -67,6 +82,13 @@ def test_a_node_that_hangs_is_found_and_ended() -> None:
 def _children() -> set[str]:
     listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout
     return {line for line in listed.splitlines() if GOSSIP[-1] in line}
+
+
+def test_a_node_that_sends_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(group, "STEPS_MAX", 500)
+    report = gossip("floods", only=(FaultKind.LOSS,))
+    assert report.outcome is not Outcome.HOLDS
+    assert report.runs[0].datagrams > 500
 
 
 def test_a_crash_of_a_node_without_a_disk_is_an_incarnation() -> None:

@@ -414,7 +414,7 @@ class ForeignBinding:
         view = self._view(me, done)
         if not self.one_way:
             with self._finding(me):
-                kept = canonical(node.ask({"type": "antiphon.snapshot"})[0]["snapshot"])
+                kept = canonical(node.ask({"type": "antiphon.snapshot"})[0].body["snapshot"])
         standing = self._here[me] = self._stood[me] = Standing(way, kept, view)
         sent = tuple(self._packet(me, heard.dest, heard.body) for heard in done.of("datagram"))
         events = tuple(self._event(me, heard.body) for heard in done.of("event"))

@@ -39,7 +39,7 @@ from antiphon.conformance.run.swarm.schedule import Broadcast, Crash, Cut, Entry
 from antiphon.conformance.run.swarm.settings import FaultKind
 
 STEPS_MAX = 50_000
-"""Largest number of inputs of a run; a longer one is given up."""
+"""Largest number of inputs of nodes and of datagrams that they send; a longer run is given up."""
 
 READ_MS = 50.0
 """Milliseconds between two questions what a node has delivered."""
@@ -321,6 +321,7 @@ class Group:
         sender, to = member.number, int(heard.dest[1:])
         name = self.log.send(sender, to) if self.stepped else ""
         self.datagrams += 1
+        self.steps += 1
         self._sent[sender, to] += 1
         nth = self._sent[sender, to]
         delays = (USUAL_MS,) if sender == to else self._carry(sender, to, self.now)

@@ -297,7 +297,7 @@ def _taken(
         carry: the fates of datagrams.
         settings: the settings.
         seed: the seed of the schedule.
-        home: a directory for disks and complaints.
+        home: a directory for disks.
         spare: processes of an earlier run of the same schedule or of a longer one, which are used again.
     """
     names = tuple(node_name(number) for number in range(schedule.members))
@@ -375,6 +375,6 @@ def _is_durable(command: Sequence[str], settings: Settings) -> bool:
 
 @contextmanager
 def _home() -> Iterator[Path]:
-    """Directory of the disks and complaints of a run."""
+    """Directory of the disks of a run."""
     with tempfile.TemporaryDirectory(prefix="antiphon-") as home:
         yield Path(home)
