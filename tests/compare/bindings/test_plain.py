@@ -303,8 +303,11 @@ def test_the_place_of_a_call_that_does_not_return_is_told() -> None:
     assert f"test_plain.py:{waits.__code__.co_firstlineno + 2}" in str(difference.implementation)
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_an_alarm_that_rings_while_garbage_is_collected_rings_again() -> None:
-    """The interpreter prints and loses what a function of `gc.callbacks` raises."""
+    """The interpreter prints and loses what a function of `gc.callbacks` raises, or one that a weak reference
+    calls.
+    """
 
     def slow(phase: str, info: dict[str, int]) -> None:
         del info
