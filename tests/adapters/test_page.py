@@ -7,13 +7,15 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 from tests.schemas import complaints
 
-from antiphon.conformance.cli import main
+from antiphon.conformance.cli import adapter, main
 from antiphon.conformance.compare.bindings import bound_protocol
+from antiphon.conformance.run.foreign import run_foreign
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "adapters.md").read_text(encoding="utf-8")
@@ -93,6 +95,8 @@ def test_every_command_prints_what_the_page_shows(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setattr(sys, "path", [*sys.path])
+    patient = partial(run_foreign, shrink_seconds=500)  # however busy the machine is
+    monkeypatch.setattr(adapter, "run_foreign", patient)
     for module in ("ordered_spec", "account_spec"):  # other tests load them from elsewhere
         monkeypatch.delitem(sys.modules, module, raising=False)
     asked = 0

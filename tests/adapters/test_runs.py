@@ -135,7 +135,9 @@ def test_a_failing_run_is_made_short_and_its_logs_are_judged_as_all_logs_are(
     adapter: Callable[..., list[str]], tmp_path: Path
 ) -> None:
     settings = Settings(promise=("total-order",), only=(FaultKind.CRASH, FaultKind.LOSS))
-    report = run_foreign(adapter("c", "a restart forgets"), seed=3, runs=3, settings=settings)
+    report = run_foreign(
+        adapter("c", "a restart forgets"), seed=3, runs=3, settings=settings, shrink_seconds=500
+    )
     assert report.shortened is not None
     entries = report.shortened.schedule.entries
     assert sorted(type(entry).__name__ for entry in entries if not isinstance(entry, Fate))[-3:] == [

@@ -36,7 +36,7 @@ from antiphon.conformance.run.swarm.shrinking import shrink
 from antiphon.model.files import write_whole
 from antiphon.model.verdict import Outcome
 
-SHRINK_SECONDS = 10.0
+SHRINK_SECONDS = 20.0
 """Seconds in which a failing schedule is shortened."""
 
 QUICK_SECONDS = 1.0
