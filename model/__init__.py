@@ -1,3 +1,3 @@
-"""The exploration of a specification: explicit states, Z3, seeded walks and exports, all from one
-intermediate form.
+"""Exploration of specifications: explicit states, Z3, seeded walks and exports, all from one intermediate
+form.
 """

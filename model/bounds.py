@@ -34,7 +34,7 @@ class StopReason(Enum):
 
 @dataclass(frozen=True)
 class Stop:
-    """The end of an exploration: its reason, and the same in words (`the bound of 1,000 states`)."""
+    """End of an exploration: its reason, and the same in words (`the bound of 1,000 states`)."""
 
     reason: StopReason
     words: str
@@ -77,7 +77,7 @@ class Bounds:
         """Refuse a bound below 0.
 
         Raises:
-            ArgumentError: it would hide everything.
+            ArgumentError: a bound is below 0, so that it would hide everything.
         """
         for name, value in vars(self).items():
             if value is not None and value < 0:
@@ -113,7 +113,7 @@ def no_memory(error: MemoryError) -> Stop:
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of an exploration: `queue` states are found and not yet expanded; `rate` is states found a
+    """Progress of an exploration: `queue` states are found and not yet expanded; `rate` is states found a
     second; `phase` names the work other than searching, if there is any.
     """
 
@@ -126,14 +126,14 @@ class Progress:
 
     @property
     def rate(self) -> float:
-        """States found a second."""
+        """Return the number of states found per second."""
         return self.states / self.seconds if self.seconds > 0 else 0.0
 
 
 @dataclass(frozen=True)
 class Violation:
-    """Violation that was found while the search goes on: after so many steps, among so many states so far;
-    None where no states are counted.
+    """Violation that was found while the search goes on: the length of its run in steps, and the number of
+    states found so far, or None if no states are counted.
     """
 
     property: str

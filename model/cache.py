@@ -33,7 +33,7 @@ VARIABLE = "ANTIPHON_CACHE"
 
 @dataclass(frozen=True)
 class Cache:
-    """Directory of cache entries; None caches nothing."""
+    """Directory of cache entries; one without a directory caches nothing."""
 
     directory: Path | None
 
@@ -87,7 +87,9 @@ class Cache:
 
 @cache
 def _prune(directory: Path) -> None:
-    """Remove what was not used for longest, if there is too much; once a process."""
+    """Remove the entries that were unused for longest, if the directory is too large; at most once in a
+    process.
+    """
     entries = [(entry.stat(), entry.path) for entry in os.scandir(directory)]
     total = sum(status.st_size for status, _ in entries)
     if total <= MOST_BYTES:
@@ -100,5 +102,5 @@ def _prune(directory: Path) -> None:
 
 
 def _head(key: str, content: bytes) -> bytes:
-    """Return the head of an entry."""
+    """Return the head of an entry: the digest of its name and content."""
     return MAGIC + hashlib.sha256(key.encode() + b"\0" + content).digest()

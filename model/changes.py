@@ -1,5 +1,5 @@
-"""Changes of a step: the parts of the state that differ, named as in the specification; of sets the elements
-that came and went.
+"""Changes of a step: the parts of the state that differ, named as in the specification; for sets the elements
+that were added and removed.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def described(program: Program, state: State) -> tuple[tuple[str, str], ...]:
 
 
 def described_variable(program: Program, name: str, value: Any) -> tuple[tuple[str, str], ...]:
-    """Every part of a variable with its value, as `described` has them."""
+    """Return every part of a variable with its value, in the form that `described` uses."""
     return tuple((where, compact(part)) for where, part in _parts(name, program.domains[name], value))
 
 

@@ -1,7 +1,8 @@
 """Constraints of an exploration: those of the specification that can disable a step under these constants.
 
 A constraint bounds an exploration and is no part of the modelled protocol, so a verdict under one says so.
-This file tries a constraint on all its arguments; the language defines its effect on steps.
+This file tries a constraint on all its arguments; the package of the language defines what a constraint does
+to steps.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Writing of files, whole or not at all: beside the place first, then under the name.
+"""Writing of files, whole or not at all: first under another name beside the place, then renamed.
 
 1. A file of that name is unchanged until the new one is complete, and keeps its mode; a link stays a link.
 2. A device, a pipe or any other irregular file is written directly.
@@ -72,6 +72,6 @@ def _place(path: str | Path) -> Path | None:
 
 
 def _open_beside(place: Path) -> tuple[int, Path]:
-    """A new file in the same directory."""
+    """Open a new file in the same directory; return its descriptor and path."""
     aside = place.parent / f".{secrets.token_hex(8)}.part"
     return os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), aside

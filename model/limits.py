@@ -1,4 +1,4 @@
-"""Limits of a question: everything that it takes obeys its bounds: reading, trying initial states, unrolling,
+"""Limits of a question: its bounds hold for all its work: reading, trying initial states, unrolling,
 compiling, searching, judging.
 
 Code that answers a question runs inside `under_limits`. Long work inside reports itself (`watch.working`),
@@ -74,7 +74,9 @@ def count_from(began: float) -> Iterator[None]:
 
 
 class _Here(threading.local):
-    """The question that this thread answers, and when the next one was asked, where somebody said so."""
+    """Question that this thread answers, and the time at which the next question was asked, if `count_from`
+    gave one.
+    """
 
     def __init__(self) -> None:
         self.asked: list[Limits] = []

@@ -48,7 +48,9 @@ class Monitor:
         return refusals
 
     def _refuse(self, number: int, clash: Callable[[], object]) -> None:
-        """To find what clashes may take a walk along the log, so it is done once a guard."""
+        """Record that a guard failed. The event with which it clashes may take a walk along the log to find,
+        so it is sought once for each guard.
+        """
         self._refused.append((number, None if number in self._told else clash()))
         self._told.add(number)
 
@@ -80,7 +82,7 @@ def table(depth: int) -> dict[Any, Any]:
 
 
 def written(value: Mapping[Any, Any], depth: int) -> dict[Any, Any]:
-    """Return the table that a map becomes."""
+    """Return a map's value as a table that can be written."""
     made = table(depth)
     made.update(value if depth == 1 else {key: written(item, depth - 1) for key, item in value.items()})
     return made
@@ -101,7 +103,7 @@ _TEXTS: dict[type, _Text] = {}
 
 
 class _Text:
-    """The Python of a service; `expected` are the guards of its properties by number."""
+    """Python text of a service; `expected` are the guards of its properties by number."""
 
     def __init__(self, bound: Program) -> None:
         self.module = bound.module
@@ -113,7 +115,7 @@ class _Text:
         self._code = self._compiled()
 
     def bind(self, constants: Mapping[str, Any], refuse: Refuse) -> tuple[Handlers, Predicates]:
-        """The handlers by event and the predicates by name, over a state of their own."""
+        """Return the handlers by event and the predicates by name; they share a state of their own."""
         domains = {name: _values(type, constants) for type, name in self._domains.items()}
         names = {"table": table, "written": written, "in_order": in_order, "refuse": refuse}
         bound = {f"c_{name}": value for name, value in constants.items()}
@@ -147,7 +149,7 @@ class _Text:
     # Definitions --------------------------------------------------------------------------------------------
 
     def _variable(self, item: ir.Variable) -> Iterator[str]:
-        """A table and its initial value, or a value."""
+        """Yield the lines that make a state variable: a table with its initial value, or a value."""
         value = item.initial
         for _ in range(self._depths[item.name]):
             if not isinstance(value, ir.Everywhere):
@@ -260,7 +262,7 @@ class _Text:
                 return self._joined(item)
 
     def _joined(self, item: ir.Expression) -> str:
-        """Return the text of an expression that joins values."""
+        """Return the text of an expression that combines values by an operator."""
         match item:
             case ir.Not(operand=operand):
                 return f"(not {self._value(operand)})"
@@ -277,7 +279,7 @@ class _Text:
                 return self._made(item)
 
     def _made(self, item: ir.Expression) -> str:
-        """Return the text of an expression that puts values together or ranges over them."""
+        """Return the text of an expression that constructs a value, or ranges over values."""
         match item:
             case ir.SetLiteral(items=items):
                 return f"frozenset(({self._values(items)}))"
@@ -313,7 +315,7 @@ class _Text:
                 raise _unsupported(item, type(item).__name__)
 
     def _read(self, item: ir.Read | ir.Lookup) -> str:
-        """A variable, an entry of a table, or a part of a table as a value."""
+        """Return the text of a variable, of an entry of a table, or of a part of a table read as a value."""
         keys: list[ir.Expression] = []
         root: ir.Expression = item
         while isinstance(root, ir.Lookup):
@@ -331,7 +333,7 @@ class _Text:
         return f"{inner}.get({self._value(keys[depth - 1])}, i_{name}){rest}"
 
     def _copied(self, place: str, type: types.Type, name: str, level: int) -> str:
-        """A table as a value."""
+        """Return the text that copies a table to a value."""
         assert isinstance(type, types.MapOf)
         key = f"k{level}"
         if isinstance(type.value, types.MapOf):
@@ -390,7 +392,7 @@ class _Text:
 
 
 def _values(type: types.Type, constants: Mapping[str, Any]) -> Iterable[Any]:
-    """The values of a type, in domain order."""
+    """Return the values of a type, in domain order."""
     domain = types.bind(type, constants)
     return range(domain.low, domain.high + 1) if isinstance(type, types.Int) else tuple(domain)
 

@@ -1,5 +1,5 @@
-"""Runs as traces: an initial state and transitions, replayable step by step; every counterexample and witness
-is one.
+"""Runs as traces: an initial state and transitions, replayable step by step; every counterexample and every
+witness is a trace.
 
 A lasso is a run that comes back: its last state is an earlier one, from which the steps in between repeat for
 ever.
@@ -27,8 +27,8 @@ class Trace:
     last state.
 
     `loop` is the number of the state, 0 for the first, to which the last state is equal, so that the steps
-    from there on repeat for ever; when it is the last state itself, the run stays there. None: the run just
-    ends.
+    from there on repeat for ever. If it is the number of the last state itself, the run stays there. None:
+    the run ends.
 
     `initial`: whether `start` is an initial state. A counterexample to induction begins in any state of the
     domains, reachable or not.
@@ -44,12 +44,12 @@ class Trace:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """Steps alone."""
+        """Return the steps of the run, without states and events."""
         return tuple(transition.step for transition in self.transitions)
 
     @property
     def states(self) -> tuple[State, ...]:
-        """All states of the run, one more than there are steps."""
+        """Return all states of the run, one more than there are steps."""
         return (self.start, *(transition.state for transition in self.transitions))
 
     def __repr__(self) -> str:

@@ -39,7 +39,7 @@ class Outcome(StrEnum):
 
     @property
     def exit_code(self) -> int:
-        """Exit code: 0, 1 or 2."""
+        """Return the exit code: 0, 1 or 2."""
         return {"holds": 0, "violated": 1, "unknown": 2}[self.value]
 
     @staticmethod
@@ -236,7 +236,7 @@ class Report:
 
     @property
     def outcome(self) -> Outcome:
-        """Worst outcome of the verdicts; a witness that was not reached counts as unknown."""
+        """Return the worst outcome of the verdicts; a witness that was not reached counts as unknown."""
         return Outcome.worst([verdict.outcome for verdict in self.verdicts])
 
     def __repr__(self) -> str:

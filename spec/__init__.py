@@ -1,3 +1,1 @@
-"""Truth about the protocols: the language, the services, the published protocols and the ledger of their
-claims.
-"""
+"""Specifications: the language, the services, the published protocols and the ledger of their claims."""

@@ -1,10 +1,11 @@
-"""Every specification that has a name, with the places of its parts: the one register of the house.
+"""Catalogue: the one register of all named specifications, with the places of their parts.
 
 1. A part stands at a place, "module:attribute", and is loaded when somebody asks for it. Importing this
    module imports no protocol, and a name can be listed, completed or refused without loading any.
 2. A place names the module that defines the part, not one that passes it on, so that a part is recognised
    unloaded.
-3. Places in `conformance` are no more than strings to this room: whoever may import that room resolves them.
+3. Places in `conformance` are only strings in this package, which must not import `conformance`; other
+   packages resolve them.
 
 To add a protocol, add its folder, and its entry here.
 """
@@ -32,7 +33,8 @@ class Entry:
         name: what people type.
         about: one sentence.
         spec_at: the specification with the service that judges it, a `type[Spec]`.
-        claims_at: the claims of the documents about it, a `tuple[Claim, ...]`; entries may share them.
+        claims_at: the documents' claims about the specification, a `tuple[Claim, ...]`; entries may share
+        them.
         family: the letters with which the identifiers of these claims begin, in lower case.
         refinement_at: the sense in which it is an abstract machine of `spec.services`, a `Refinement`.
         binding_at: what joins it to its implementation, an `antiphon.conformance.compare.bindings.Bound`.
@@ -51,18 +53,18 @@ class Entry:
 
     @property
     def spec(self) -> type[Spec]:
-        """The specification."""
+        """Return the specification of this entry."""
         found: type[Spec] = resolve(self.spec_at)
         return found
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """The claims about it, or nothing."""
+        """Return the claims about the specification; empty if there are none."""
         return resolve(self.claims_at) if self.claims_at else ()
 
     @property
     def refinement(self) -> Refinement | None:
-        """Its refinement, or None where none is stated."""
+        """Return the refinement of the specification, or None if none is stated."""
         return resolve(self.refinement_at) if self.refinement_at else None
 
 
@@ -434,33 +436,33 @@ def resolve(place: str) -> Any:
 
 
 def names() -> tuple[str, ...]:
-    """Every name, in the order of the catalogue."""
+    """Return every name, in the order of the catalogue."""
     return tuple(entry.name for entry in ENTRIES)
 
 
 def run_by_groups() -> tuple[str, ...]:
-    """The names of the protocols whose bound implementation a group can run."""
+    """Return the names of the protocols whose bound implementation a group can run."""
     return tuple(entry.name for entry in ENTRIES if entry.binding_at and entry.runs)
 
 
 def entry_named(name: str) -> Entry | None:
-    """The entry of this name, or None."""
+    """Return the entry with this name, or None."""
     return next((entry for entry in ENTRIES if entry.name == name), None)
 
 
 def entry_of(spec: type[Spec]) -> Entry | None:
-    """The entry whose specification this is, or None; loads nothing."""
+    """Return the entry whose specification is `spec`, or None; no module is loaded."""
     place = f"{spec.__module__}:{spec.__qualname__}"
     return next((entry for entry in ENTRIES if entry.spec_at == place), None)
 
 
 def refined() -> tuple[str, ...]:
-    """The names of the protocols whose refinement is stated; loads nothing."""
+    """Return the names of the protocols whose refinement is stated; no module is loaded."""
     return tuple(entry.name for entry in ENTRIES if entry.refinement_at)
 
 
 def refinement_named(name: str) -> Refinement:
-    """The refinement of the protocol of this name.
+    """Return the refinement of the protocol with this name.
 
     Raises:
         SpecError: none is stated; the known ones are listed.
@@ -473,13 +475,17 @@ def refinement_named(name: str) -> Refinement:
 
 
 def entry_refined_by(spec: type[Spec]) -> Entry | None:
-    """The entry whose refinement's mapping this specification is, or None; loads its own module alone."""
+    """Return the entry whose refinement has `spec` as its mapping, or None; only the module of that
+    refinement is loaded.
+    """
     stated = [entry for entry in ENTRIES if entry.refinement_at.startswith(f"{spec.__module__}:")]
     return next((entry for entry in stated if entry.refinement and entry.refinement.concrete is spec), None)
 
 
 def refinement_of(spec: type[Spec]) -> Refinement | None:
-    """The refinement whose mapping this specification is, or that it states itself, or None."""
+    """Return the refinement that has `spec` as its mapping, or that `spec` states itself; None if there is
+    none.
+    """
     entry = entry_refined_by(spec)
     if entry is not None:
         return entry.refinement

@@ -28,7 +28,7 @@ from antiphon.spec.lang.hints import did_you_mean
 
 @dataclass(frozen=True)
 class Kind:
-    """The kind of object that is looked for: its name for people, a test that recognises one, and the
+    """Kind of object that is looked for: its name for people, a test that recognises such an object, and the
     condition that it must meet.
     """
 
@@ -66,7 +66,7 @@ def module_of(cls: type) -> str:
 
 
 def folder_of(cls: type) -> Path | None:
-    """The directory from which the module of a class is imported; None where it stands in no file.
+    """Return the directory from which the module of a class is imported; None if the module has no file.
 
     The name of a module in a package says how far up that is: of `a.b`, the parent of the folder `a`.
     """
@@ -96,7 +96,7 @@ def see_current_directory() -> None:
 
 
 def _no_place(path: Path, qualified: str) -> str:
-    """Why a name that is no file of Python and no module says nothing, and what it may have meant."""
+    """Return the reason why a name is neither a Python file nor a module, with a hint on what was meant."""
     member = f":{qualified}" if qualified else ""
     file = path.parent / f"{path.name}.py"  # with_name refuses a path that has no name, as "."
     if file.is_file():
@@ -206,5 +206,7 @@ def _member(module: ModuleType, qualified: str, where: str, kind: Kind) -> Any:
 
 
 def _is_own(value: object, module: ModuleType) -> bool:
-    """Return True if it was written in the module; what has no module of its own was."""
+    """Return True if the value was written in the module; a value that records no module counts as written
+    there.
+    """
     return getattr(value, "__module__", module.__name__) == module.__name__

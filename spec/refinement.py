@@ -60,7 +60,8 @@ class Refinement:
     monitor: type[Spec] | None = None
 
     def bind(self, bound: Program) -> tuple[Program, Program]:
-        """The protocol and the abstract machine under the constants of `bound`, a program of the protocol.
+        """Return the protocol and the abstract machine under the constants of `bound`, a program of the
+        protocol.
 
         Raises:
             SpecError: `bound` is a program of another specification, or a size cannot be computed.
@@ -78,7 +79,7 @@ class Refinement:
         )
 
     def monitored(self, bound: Program) -> Program:
-        """The monitor under the constants of `bound`, a program of the protocol.
+        """Return the monitor under the constants of `bound`, a program of the protocol.
 
         Raises:
             SpecError: there is none.
@@ -92,13 +93,13 @@ class Refinement:
 
 
 def refinement_stated_by(spec: type[Spec]) -> Refinement | None:
-    """The refinement that a class states by `refines=`, or None."""
+    """Return the refinement that a class states by `refines=`, or None."""
     machine = machine_of(spec)
     return None if machine is None else Refinement(spec, machine)
 
 
 def shared_events(concrete: Program, abstract: Program) -> tuple[type, ...]:
-    """The records that both programs emit."""
+    """Return the records that both programs emit."""
     emitted = [
         {
             node.event.type.python

@@ -71,7 +71,7 @@ def smallest_on_graph(
 
 
 def _stacks(graph: nx.DiGraph[Node], start: Node, end: Node) -> Iterator[Stack]:
-    """Every stack along a shortest path; its top is the last edge."""
+    """Yield every stack along a shortest path; the last edge is the top layer."""
     for path in nx.all_shortest_paths(graph, start, end):
         choices = [graph.edges[below, above]["layers"] for below, above in pairwise(path)]
         for chosen in product(*choices):

@@ -76,7 +76,9 @@ class _Levels:
         return rules
 
     def solutions(self, goal: frozenset[Property]) -> tuple[Stack, ...]:
-        """All stacks of this size above which the goal holds, bottom layers in the order of the table."""
+        """Return all stacks of this size above which the goal holds, bottom layers in the order of the
+        table.
+        """
         self.solver.add([self.holds[-1][item] for item in Property if item in goal])
         found: list[list[int]] = []
         while self.solver.check() == z3.sat:

@@ -1,5 +1,5 @@
-"""Engines: what executes a program, behind two interfaces (`StateSpace`, `Transitions`); `choice` picks one
-by its name.
+"""Engines: they execute a program, behind two interfaces (`StateSpace`, `Transitions`); `choice` picks an
+engine by its name.
 
 They know nothing of searches, verdicts or bounds: the searches (`antiphon.model.explore`) use them.
 """

@@ -57,11 +57,11 @@ class Chance:
     swarm: bool = False
 
     def key(self, walk: int) -> int:
-        """Return the random bits of a walk."""
+        """Return the random bits of a walk, by the walk's number."""
         return mix(self.seed + (walk + 1) * GAMMA & _WORD)
 
     def start(self, key: int, count: int) -> int:
-        """Return the initial state in which the walk begins, of so many."""
+        """Return the index, below `count`, of the initial state in which a walk begins."""
         return mix(key ^ START) % count
 
     def weights(self, key: int) -> list[int]:

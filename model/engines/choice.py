@@ -57,7 +57,7 @@ class StorageOptions:
 
     @property
     def native_only(self) -> bool:
-        """Return True if an option needs the native engine."""
+        """Return True if an option is set that only the native engine has."""
         return self.fingerprints or self.whole or self.symmetry or self.cone or self.directory is not None
 
 
@@ -66,7 +66,7 @@ IN_MEMORY = StorageOptions()
 
 
 def engine_named(name: Engine | str) -> Engine:
-    """Return the engine of this name; an engine is returned unchanged.
+    """Return the engine of this name; an `Engine` is returned unchanged.
 
     Raises:
         SpecError: there is none; the known ones are listed.
@@ -94,7 +94,7 @@ def open_space(
         options: how states are kept.
         graph: whether `futures` and `successors` will be asked; without, native states of one word take less
             memory.
-        asked: the properties whose cone of influence is kept, where that is an option.
+        asked: the properties whose cone of influence is kept, if the options ask for a cone.
 
     Raises:
         SpecError: the initial states cannot be computed, the engine lacks an option, or the program has no

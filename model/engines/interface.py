@@ -11,8 +11,9 @@ comparison of a specification with something else needs the second.
 3. A failure on the way is a `Finding`, never an exception: a step breaks properties, or the specification has
    an error there.
 
-Further abilities of some engines stand apart: a `WholeSpace` can be gone over again, a `ResumableSpace` can
-be left and taken up again, a `ReducedSpace` leaves states out, a `LevelSpace` goes by whole levels.
+Further abilities of some engines have interfaces of their own: a `WholeSpace` keeps all states and can be
+traversed again, a `ResumableSpace` can continue a search that was interrupted, a `ReducedSpace` leaves states
+out, a `LevelSpace` expands whole levels.
 
 This file knows nothing of searching, bounds, verdicts or how states are stored.
 """
@@ -47,7 +48,9 @@ class Finding:
 
 @dataclass(frozen=True)
 class Block:
-    """The result of `expand`: transitions (self loops count), and findings in order of states."""
+    """Result of `expand`: the number of transitions (self loops count), and the findings in order of
+    states.
+    """
 
     transitions: int
     findings: tuple[Finding, ...] = ()
@@ -96,14 +99,16 @@ break properties, with these.
 
 
 class Expandable(Protocol):
-    """Numbered states that are found block by block: all that a breadth-first walk needs."""
+    """Interface of numbered states that are found block by block: all that a breadth-first walk needs."""
 
     @property
     def block(self) -> int:
-        """Number of states to expand in one call: large enough to be fast, small enough to stop in time."""
+        """Return the number of states to expand in one call: large enough to be fast, small enough to stop in
+        time.
+        """
 
     def __len__(self) -> int:
-        """Number of known states."""
+        """Return the number of known states."""
 
     def expand(self, first: int, last: int) -> Block:
         """Find the successors of the states first..last - 1. Each state is expanded once, in order."""
@@ -127,13 +132,15 @@ class StateSpace(Expandable, Protocol):
         """Report no more findings about this property."""
 
     def parent(self, state: int) -> int:
-        """Return the number of the state from which this one was found; NO_PARENT for an initial one."""
+        """Return the number of the state from which state `state` was found; NO_PARENT for an initial one."""
 
     def value(self, state: int) -> State:
-        """Return the state as a tuple of values."""
+        """Return the state with this number as a tuple of values."""
 
     def stands_for(self, state: int, value: State) -> bool:
-        """Return True if this is the value of the state, or of one that the state stands for."""
+        """Return True if `value` is the value of the state with this number, or of a state that it
+        represents.
+        """
 
     def coverage(self) -> dict[str, int]:
         """Return for each action the number of argument tuples for which it was enabled somewhere."""
@@ -141,22 +148,26 @@ class StateSpace(Expandable, Protocol):
 
 @runtime_checkable
 class WholeSpace(StateSpace, Protocol):
-    """Space that holds all known states at once, so that it can be gone over again, also backwards."""
+    """Interface of a space that holds all known states at once, so that it can be traversed again, also
+    backwards.
+    """
 
     def successors(self, state: int) -> tuple[bool, list[int]]:
-        """Return True if only faults can happen, and the numbers of the known states that other steps lead to
-        (repeated or not).
+        """Return whether only faults can happen in a state, and the numbers of the known states to which its
+        other steps lead (repeated or not).
         """
 
     def futures(self, expanded: int, truths: Mapping[str, bytearray], *, complete: bool) -> dict[str, Future]:
-        """Return the result of `recovery.futures` for this space."""
+        """Return the result of `recovery.futures` for this space: when each property can still become
+        true.
+        """
 
     def truth(self, predicate: str) -> bytearray:
         """Return a byte for every known state: 1 when the predicate is true in it, else 0."""
 
     def budget_limited(self, *, faults: bool = False) -> bytearray | None:
         """Return a byte for every known state: 1 where only a spent budget disables a step of the algorithm
-        (with `faults` also of the environment); None when there are no such steps.
+        (with `faults` also of the environment); None if no step has a budget.
         """
 
     def together(self, slots: Sequence[int], *, quiet: bool = False) -> frozenset[tuple[Raw, ...]]:
@@ -167,8 +178,8 @@ class WholeSpace(StateSpace, Protocol):
 
 @runtime_checkable
 class LevelSpace(Protocol):
-    """Space that expands whole levels only and keeps no backward edges, since it is larger than memory.
-    Bounds are checked between levels.
+    """Interface of a space that expands whole levels only and keeps no backward edges, since it is larger
+    than memory. Bounds are checked between levels.
     """
 
     def stuck(self) -> int | None:
@@ -177,7 +188,9 @@ class LevelSpace(Protocol):
 
 @runtime_checkable
 class ResumableSpace(Protocol):
-    """Space that writes checkpoints, from which a later search can continue, and can do with less memory."""
+    """Interface of a space that writes checkpoints, from which a later search can continue, and that can
+    release memory.
+    """
 
     def resume(self) -> Position | None:
         """Return the position of the search that used this storage before, if there was one."""
@@ -186,26 +199,26 @@ class ResumableSpace(Protocol):
         """Write down the position of the search, from time to time and at the `last` call."""
 
     def release(self) -> None:
-        """Release memory that is not needed."""
+        """Release memory that the search does not need now."""
 
 
 @runtime_checkable
 class ReducedSpace(Protocol):
-    """Space that may keep one state for several, or only a part of each."""
+    """Interface of a space that may keep one state for several, or only a part of each state."""
 
     def left_out(self) -> tuple[str, ...]:
-        """Return the variables that are left out, wholly or in part, because they do not matter to the asked
-        properties.
+        """Return the variables that are left out, wholly or in part, because the asked properties do not
+        depend on them.
         """
 
     def represented(self) -> int:
-        """Return the number of states for which the known ones stand: more where a reduction left some
-        out.
+        """Return the number of states that the known states represent: more than are known where a reduction
+        left some out.
         """
 
 
 class Transitions(Protocol):
-    """All transitions of one program on packed states; `packing` says where each variable lies.
+    """Interface of all transitions of one program on packed states; `packing` says where each variable lies.
 
     Steps are numbered from 0 as they are first met.
     """
@@ -219,7 +232,7 @@ class Transitions(Protocol):
         """Return a state as an integer."""
 
     def unpack(self, packed: int) -> State:
-        """Return the state that an integer packs."""
+        """Return the state that a packed integer stands for."""
 
     def successors(self, packed: int) -> list[tuple[int, int]]:
         """Return every enabled step by number, with the packed state it leads to: each step once, always in
@@ -230,8 +243,8 @@ class Transitions(Protocol):
         """
 
     def executable(self, packed: int) -> Executable:
-        """Return the steps of a state in which some step cannot be executed, without that one. It is slow,
-        for states with an error.
+        """Return the steps of a state that can be executed, and those that break properties, where some other
+        step has an error. It is slow, for states with an error only.
         """
 
     def step(self, number: int) -> Step:
@@ -249,18 +262,18 @@ class Transitions(Protocol):
         """
 
     def formula(self, call: ir.Call, values: Mapping[str, Any]) -> Callable[[int], bool]:
-        """Return a call of a helper or predicate as a function like `predicate`; its arguments may contain
-        names, given with (type, value).
+        """Return a call of a helper or predicate as a function of packed states; its arguments may contain
+        names, each given with (type, value).
         """
 
     def budget_limited(
         self, union: int, chosen: Callable[[Step], bool] | None = None, *, faults: bool = False
     ) -> Callable[[int], bool] | None:
-        """Return the condition that only a spent budget disables a step of the algorithm, for states whose
-        sets hold no more than those of `union`.
+        """Return a function of packed states that is true where only a spent budget disables a step of the
+        algorithm. It is valid for states whose sets hold no more than those of the state `union`.
 
-        None when there are no such steps. `chosen` selects the steps; with `faults` steps of the environment
-        count too.
+        It is None when no step has a budget. `chosen` selects the steps; with `faults` steps of the
+        environment count as well.
         """
 
     def coverage(self) -> dict[str, int]:

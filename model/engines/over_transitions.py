@@ -35,10 +35,10 @@ state.
 
 
 class TransitionSpace:
-    """The states that transitions lead to.
+    """Space of the states to which transitions lead, one state after the other.
 
     Args:
-        transitions: what takes steps.
+        transitions: the object that takes steps.
         initial: the states to begin with; None for the initial ones of the program.
         visit: called for every state that is expanded.
         faults: whether steps of the environment are taken.
@@ -70,7 +70,9 @@ class TransitionSpace:
             self._find(transitions.pack(state), NO_PARENT, 0)
 
     def __len__(self) -> int:
-        """Number of states that are known with their parents: an interruption may leave one without."""
+        """Return the number of states that are known with their parents; an interruption may leave one state
+        without.
+        """
         return len(self._via)
 
     def _find(self, packed: int, parent: int, step: int) -> int:
@@ -126,7 +128,9 @@ class TransitionSpace:
                 yield Finding(index, self.transitions.step(number), told)
 
     def _beside_error(self, packed: int) -> Executable:
-        """The other steps of a state in which one cannot be executed: an error in one hides no other."""
+        """Return the steps of a state that can be executed, although one of its steps has an error; so an
+        error hides no other finding.
+        """
         moves, broken = self.transitions.executable(packed)
         if self._with_faults:
             return moves, broken
@@ -188,8 +192,8 @@ class TransitionSpace:
         return values
 
     def together(self, slots: Sequence[int], *, quiet: bool = False) -> frozenset[tuple[Raw, ...]]:
-        """Return the combinations of values of some slots, everywhere or where nothing but faults
-        can happen.
+        """Return the combinations of values that some slots have in the known states; with `quiet` only in
+        states where nothing but faults can happen.
         """
         packing = self.transitions.packing
         mask = functools.reduce(operator.or_, (packing.places[slot].mask for slot in slots), 0)
@@ -200,23 +204,25 @@ class TransitionSpace:
     # Looking back -------------------------------------------------------------------------------------------
 
     def successors(self, state: int) -> tuple[bool, list[int]]:
-        """Return True if only faults are enabled, and the numbers of the known states that other steps lead
-        to.
+        """Return whether only faults are enabled in a state, and the numbers of the known states to which its
+        other steps lead.
         """
         steps = self._without_faults(self.packed[state])
         numbers = (self.numbers.get(after) for _, after in steps)
         return not steps, [number for number in numbers if number is not None]
 
     def futures(self, expanded: int, truths: Mapping[str, bytearray], *, complete: bool) -> dict[str, Future]:
-        """Return the result of `recovery.futures` for this space."""
+        """Return the result of `recovery.futures` for this space: when each property can still become
+        true.
+        """
         return futures(self, expanded, truths, complete=complete)
 
     def parent(self, state: int) -> int:
-        """Return the state from which this one was found."""
+        """Return the number of the state from which state `state` was found."""
         return self._parents[state]
 
     def way_to(self, state: int) -> tuple[State, list[Step]]:
-        """Return the initial state and the steps that lead to a state."""
+        """Return the initial state and the steps that lead to the state with this number."""
         steps = []
         while self._parents[state] != NO_PARENT:
             steps.append(self.transitions.step(self._via[state]))
@@ -228,7 +234,7 @@ class TransitionSpace:
         return self.transitions.unpack(self.packed[state])
 
     def stands_for(self, state: int, value: State) -> bool:
-        """Return True if this is the value of the state."""
+        """Return True if `value` is the value of the state with this number."""
         return self.value(state) == value
 
     def coverage(self) -> dict[str, int]:

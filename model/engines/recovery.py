@@ -63,8 +63,8 @@ def futures(
 def _recover(
     state: int, after: list[int], reach: list[int], waiting: dict[int, list[int]], everything: int
 ) -> None:
-    """Add to a state what its successors reach; what is still open waits for them. Gains are handed on to
-    those who wait.
+    """Add to a state's reachable properties those that its successors reach; for the missing ones the state
+    waits for its successors. Gains are passed on to the states that wait.
     """
     before = reach[state]
     for number in after:

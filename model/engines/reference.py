@@ -1,8 +1,8 @@
 """Reference engine: it takes steps through `enabled` and `apply`, one state at a time; slow, literal, and the
-yardstick for the fast engines.
+engine with which the fast ones are compared.
 
-Any machine can stand in its place. States with one packed integer are checked to be equal, so that the
-yardstick does not rest on packing.
+Any machine can be used in place of the reference. States that pack to one integer are checked to be equal, so
+that the comparison does not rest on packing.
 
 This file knows nothing of generated code, properties or bounds.
 """
@@ -66,7 +66,7 @@ class MachineTransitions:
         return found
 
     def executable(self, packed: int) -> Executable:
-        """Return the steps that can be executed, where one cannot."""
+        """Return the steps of a state that can be executed, where some other step has an error."""
         state = self.unpack(packed)
         moves: list[tuple[int, int]] = []
         seen: dict[int, Seen] = {}
@@ -104,7 +104,7 @@ class MachineTransitions:
         return self._latest[1]
 
     def predicate(self, name: str) -> Callable[[int], bool]:
-        """Return the predicate of this name as a function of packed states."""
+        """Return the predicate with this name as a function of packed states."""
         return lambda packed: self._machine.holds(self.unpack(packed), name)
 
     def formula(self, call: ir.Call, values: Mapping[str, Any]) -> Callable[[int], bool]:
@@ -117,8 +117,8 @@ class MachineTransitions:
     def budget_limited(
         self, _: int, chosen: Callable[[Step], bool] | None = None, *, faults: bool = False
     ) -> Callable[[int], bool] | None:
-        """Return the condition that only a spent budget disables a step of the algorithm; None when none has
-        a budget.
+        """Return a function that is true where only a spent budget disables a step of the algorithm; None if
+        no step has a budget.
         """
         if unspent(self.program) is None:
             return None

@@ -175,7 +175,9 @@ def _on_fair_runs(
     engine: Engine,
     storage: StorageOptions,
 ) -> Report:
-    """Liveness is judged on the whole graph, or that of orbits, which it walks by itself."""
+    """Return the verdicts on liveness properties: they are judged on the whole graph, or that of orbits,
+    which is walked separately.
+    """
     known = liveness.declared(program)
     asked = [known[name] for name in names]
     try:
@@ -194,7 +196,9 @@ def _on_fair_runs(
 
 
 def _once(violated: Violated | None) -> Violated:
-    """Tells of each property once: a search may begin anew, and what it found is judged afterwards."""
+    """Return a function that reports each violated property once; a search may begin anew, and what it found
+    is judged afterwards.
+    """
     told: set[str] = set()
 
     def tell(violation: Violation) -> None:
@@ -206,7 +210,7 @@ def _once(violated: Violated | None) -> Violated:
 
 
 def _told(verdicts: Iterable[Verdict], violated: Violated, states: int) -> Iterator[Verdict]:
-    """The verdicts, each told of when it is made and is a violation."""
+    """Yield the verdicts, and report each violation when its verdict is made."""
     for verdict in verdicts:
         if verdict.outcome is Outcome.VIOLATED:
             violated(Violation(verdict.property, len(verdict.trace or ()), states))
@@ -256,8 +260,8 @@ def _explored(
     asked: Collection[str] = (),
     levels: Levels | None = None,
 ) -> tuple[StateSpace, Search]:
-    """A space after its search. `AUTO` tries generated Python within `SMALL` states first, and begins anew
-    with the kernel when they are more.
+    """Return a space after its search. `AUTO` tries generated Python within `SMALL` states first, and begins
+    anew in machine code if there are more.
     """
     space: StateSpace
     if levels is not None:
@@ -342,11 +346,13 @@ def collision_probability(states: int) -> float:
 
 
 class _InitialError(SpecError):
-    """The initial states cannot be computed; the reason has the place in it."""
+    """Error: the initial states cannot be computed; the reason contains the place."""
 
 
 def _unexplored(program: Program, reason: str) -> Report:
-    """The report when there is not even an initial state, because the specification has an error there."""
+    """Return the report for a program without any initial state, because the specification has an error
+    there.
+    """
     evidence = Evidence.explored(program, "no state")
     verdict = Verdict(
         SPECIFICATION,

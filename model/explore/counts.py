@@ -45,8 +45,8 @@ class VariableCount:
 
 @dataclass(frozen=True)
 class Counts:
-    """The counts over `states` states, all of them when `complete`. Actions as declared; variables with the
-    most values first.
+    """Counts over `states` states; these are all states when `complete`. Actions are in order of declaration;
+    variables with the most values come first.
     """
 
     states: int
@@ -56,7 +56,7 @@ class Counts:
 
     @property
     def never(self) -> tuple[str, ...]:
-        """Actions that are enabled in none of these states."""
+        """Return the actions that are enabled in none of these states."""
         return tuple(item.action for item in self.actions if not item.steps)
 
 
@@ -93,8 +93,8 @@ def count(
 
 
 class _Tally(Visitor):
-    """Counts of each action, by its position among the actions: how often it is possible, taken, and first to
-    find a state.
+    """Counts of each action, by its position among the actions: in how many states it is enabled, how often
+    it was taken, and how many states it was the first to find.
     """
 
     def __init__(self, transitions: Transitions) -> None:
@@ -107,11 +107,11 @@ class _Tally(Visitor):
         self._known = 0
 
     def states(self, _first: int, last: int) -> None:
-        """All states that were found so far are known."""
+        """Note how many states are known, now that the states first..last - 1 were found."""
         self._known = last
 
     def transitions(self, _state: int, moves: Sequence[tuple[int, int]]) -> None:
-        """Count each step; a state that is numbered for the first time was found by it."""
+        """Count each step; a step that leads to a state with a new number was the first to find it."""
         here = 0
         for number, target in moves:
             while len(self._action_of) <= number:

@@ -46,19 +46,19 @@ class Visitor:
     """Listener to a walk; a visitor overrides the methods that it wants."""
 
     def begin(self, position: Position) -> None:
-        """Called at the beginning of the walk: with an empty position, or that of an earlier walk."""
+        """Begin a walk: with an empty position, or with that of an earlier walk."""
 
     def states(self, first: int, last: int) -> None:
-        """Called when the states first..last - 1 were found."""
+        """Receive the states first..last - 1, which were found."""
 
     def transitions(self, state: int, moves: Sequence[tuple[int, int]]) -> None:
-        """Called with all transitions of a state: the number of each step, and of the next state; in a `walk`
-        only.
+        """Receive all transitions of a state: the number of each step, and of the next state; called in a
+        `walk` only.
         """
 
     def finding(self, finding: Finding) -> None:
-        """Called when a step breaks properties, or the specification has an error. The walk ends after the
-        level that has the error, so that every engine has seen the same.
+        """Receive a finding: a step breaks properties, or the specification has an error. The walk ends after
+        the level that has the error, so that every engine has seen the same.
         """
 
     def enough(self) -> Stop | None:
@@ -70,12 +70,12 @@ class Explorer:
     """A walk over a space.
 
     Attributes:
-        stopped: why it ended early, or None.
+        stopped: why the walk ended early, or None.
         complete: whether every reachable state was seen and expanded.
         error: the first error of the specification.
-        position: how far it is.
-        seconds: how long it took, from the question on (`limits`), with what an earlier walk took that it
-            goes on from: `earlier`.
+        position: how far the walk is.
+        seconds: how long the walk took, from the question on (`limits`), and the time `earlier` of the walk
+        that it continues.
     """
 
     def __init__(
@@ -99,17 +99,17 @@ class Explorer:
 
     @property
     def expanded(self) -> int:
-        """Number of states whose successors are known."""
+        """Return the number of states whose successors are known."""
         return self.position.expanded
 
     @property
     def transitions(self) -> int:
-        """Number of transitions that were seen."""
+        """Return the number of transitions that were seen."""
         return self.position.transitions
 
     @property
     def depth(self) -> int:
-        """Number of steps to the deepest state found."""
+        """Return the number of steps to the deepest state found."""
         firsts = sorted({*self.position.levels, self.position.level_end})
         return max(0, bisect_right(firsts, len(self.space) - 1) - 1)
 
@@ -162,7 +162,7 @@ class Explorer:
         self.complete = self.stopped is None
 
     def _block(self, end: int) -> None:
-        """Expand one block of the level that ends before state `end`, and show what it found."""
+        """Expand one block of the level that ends before state `end`, and show the visitor what it found."""
         space, at = self.space, self.position
         size = space.block
         if self.bounds.states is not None and not isinstance(space, LevelSpace):
@@ -211,7 +211,9 @@ def walk(
     *,
     initial: Sequence[State] | None = None,
 ) -> tuple[TransitionSpace, Explorer]:
-    """Walk every transition, from the states `initial`, or from the initial ones; the visitor sees each."""
+    """Walk every transition from the states `initial`, or from the program's initial ones; the visitor sees
+    each.
+    """
     space = TransitionSpace(transitions, initial, visit=visitor.transitions)
     explorer = Explorer(space, visitor, bounds, progress)
     explorer.run()

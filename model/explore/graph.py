@@ -65,11 +65,11 @@ def state_graph(
 
 
 class _Edges(Visitor):
-    """The transitions of each expanded state."""
+    """Visitor that collects the transitions of each expanded state."""
 
     def __init__(self) -> None:
         self.moves: list[Sequence[tuple[int, int]]] = []
 
     def transitions(self, _state: int, moves: Sequence[tuple[int, int]]) -> None:
-        """Keep them."""
+        """Keep the transitions of a state."""
         self.moves.append(moves)

@@ -1,5 +1,5 @@
-"""Search: a walk that looks for the states and steps that decide properties: a state in which a predicate is
-false or true, a step that breaks a property.
+"""Search: a walk that looks for states and steps that decide properties: a state in which a predicate is
+false or true, or a step that breaks a property.
 
 It goes on after a violation until every requested property is decided or all states are seen. A decided
 property stays decided when a bound ends the search; the others are unknown, with the bound as the reason.
@@ -54,7 +54,7 @@ class Search(Visitor):
 
     @property
     def error(self) -> Finding | None:
-        """First error of the specification."""
+        """Return the first error of the specification, or None."""
         return self.walk.error
 
     def run(self) -> None:
@@ -65,7 +65,8 @@ class Search(Visitor):
         """Take over the decisions of an earlier search.
 
         Raises:
-            Refused: it did not look for something that is asked now: what it has seen is not looked at again.
+            Refused: the earlier search did not look for a property that is asked now, and its states are not
+            looked at again.
         """
         self.decided = position.decided
         self.open = [name for name in self.open if name not in self.decided]
@@ -85,7 +86,7 @@ class Search(Visitor):
             self.space.mute(name)
 
     def states(self, first: int, last: int) -> None:
-        """Note the first state in which a predicate is as wanted, which decides it."""
+        """Note the first state in which a predicate has the wanted value, which decides it."""
         depth = len(self.walk.position.levels) if first else 0
         try:
             for state, name, _ in self.space.screen(tuple(self.open), first, last):

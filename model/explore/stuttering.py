@@ -17,8 +17,8 @@ from antiphon.spec.lang import Program
 
 
 def differs_by_stuttering(program: Program, other: Program, bounds: Bounds) -> bool:
-    """Return True if both have the same states, and from each the same steps to others; False if the bounds
-    leave no time to decide.
+    """Return True if both programs have the same states, and in each state the same steps to other states;
+    False if they differ, or if the bounds leave no time to decide.
     """
     if program.variables != other.variables:
         return False
@@ -27,7 +27,7 @@ def differs_by_stuttering(program: Program, other: Program, bounds: Bounds) -> b
 
 
 def _ways(program: Program, bounds: Bounds) -> dict[int, frozenset[int]] | None:
-    """From each state those that a step leads to, but for itself; None: beyond the bounds."""
+    """Return, for each state, the other states to which a step leads; None if that exceeds the bounds."""
     transitions = PythonTransitions(program)
     space = TransitionSpace(transitions)
     search = Search(space, bounds=bounds)

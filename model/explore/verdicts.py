@@ -2,7 +2,7 @@
 
 The reference executes every result of a fast space again before it is shown: a counterexample that does not
 replay, or that the reference does not agree with, is a failure of the engine (`InternalError`), never a
-result. Where a state stands for several, the trace goes through states that can follow one another.
+result. If a state represents several, the trace is made of states that really follow one another.
 
 This file knows nothing of how states are stored or found.
 """
@@ -67,8 +67,8 @@ class Judge:
         self.evidence = Evidence.explored(program, self._extent())
 
     def verdicts(self) -> Iterator[Verdict]:
-        """Yield one verdict for each property, when it is made, after that of the specification itself when
-        it has an error.
+        """Yield one verdict for each property, as soon as it is made; the verdict on the specification itself
+        comes first if it has an error.
         """
         if self.search.error is not None:
             yield self._error(self.search.error)
@@ -116,14 +116,16 @@ class Judge:
         return self._never_broken(name, kind)
 
     def _never_broken(self, name: str, kind: PropertyKind) -> Verdict:
-        """Return `holds`, if there was any step that could have broken the property."""
+        """Return `holds` for a property that no step broke, or `unknown` if there was no step at all."""
         if not self.search.walk.transitions:
             return self._verdict(name, kind, Outcome.UNKNOWN, NO_STEP)
         return self._verdict(name, kind, Outcome.HOLDS)
 
     @cached_property
     def _unreached(self) -> str:
-        """The reason for which a witness is unknown where all states were seen; the same for each of them."""
+        """Return the reason why a witness is unknown although all states were seen; it is the same for each
+        witness.
+        """
         held = self._whole.budget_limited(faults=True) if self._whole is not None else None
         if held is None or not any(held):
             return "not reachable: everything else holds vacuously"
@@ -155,7 +157,7 @@ class Judge:
         )
 
     def _future(self, name: str, kind: PropertyKind) -> Verdict:
-        """An obligation or the absence of deadlock, on the explored states."""
+        """Return the verdict on an obligation or on the absence of deadlock, by the explored states."""
         if self.search.error is not None:
             return self._verdict(name, kind, Outcome.UNKNOWN, f"not decided: {self.search.walk.stopped}")
         if isinstance(self.space, LevelSpace):
@@ -175,8 +177,8 @@ class Judge:
         return self._said(name, kind, future)
 
     def _said(self, name: str, kind: PropertyKind, future: Future) -> Verdict:
-        """Return the verdict of a future on an obligation, or on the absence of deadlock; its run is
-        confirmed.
+        """Return the verdict that follows from a property's `Future`, for an obligation or the absence of
+        deadlock; its run is confirmed.
         """
         with unwatched():
             return self._confirmed(name, kind, future)
@@ -203,7 +205,7 @@ class Judge:
         return self._verdict(name, kind, Outcome.UNKNOWN, f"not decided: {self.search.walk.stopped}")
 
     def _futures(self) -> dict[str, Future]:
-        """The futures of all obligations, found in one sweep when the first is judged."""
+        """Return the `Future` of each obligation; all are found in one sweep when the first one is judged."""
         if self._swept is None:
             nowhere = bytearray(len(self.space))
             truths = self._truths() | dict.fromkeys(self._named(PropertyKind.DEADLOCK), nowhere)
@@ -216,7 +218,7 @@ class Judge:
         return {name: self._whole.truth(name) for name in self._named(PropertyKind.OBLIGATION)}
 
     def _named(self, kind: PropertyKind) -> list[str]:
-        """The properties of this kind."""
+        """Return the names of the properties of this kind."""
         return [name for name, found in self.kinds.items() if found is kind]
 
     def _sweep(self, truths: Mapping[str, bytearray]) -> dict[str, Future]:
@@ -225,7 +227,9 @@ class Judge:
         return self._whole.futures(walk.expanded, truths, complete=walk.complete)
 
     def _with_budgets(self, name: str, future: Future) -> Future:
-        """The future when whatever a spent budget keeps back counts as met."""
+        """Return the property's `Future` if states in which a spent budget disables a step count as
+        fulfilling it.
+        """
         if self._lenient is None:
             assert self._whole is not None
             held = self._whole.budget_limited()
@@ -239,8 +243,8 @@ class Judge:
         return self._lenient.get(name, future)
 
     def _short_of_budget(self, kind: PropertyKind, future: Future) -> str:
-        """Why nothing is said: the obligation is false, or nothing happens, and only for lack of budget is
-        there no way on.
+        """Return the reason why an obligation or a deadlock is not decided: only a spent budget prevents a
+        way on.
         """
         deadlock = kind is PropertyKind.DEADLOCK
         lost = None if deadlock else future.irrecoverable
@@ -292,8 +296,8 @@ class Judge:
         )
 
     def _trace(self, state: int, shows: str, *, breaking: bool = False) -> Trace:
-        """The trace to a state, by steps of the reference; with `breaking` one step more, that breaks the
-        property which the trace shows.
+        """Return the trace to a state, by steps of the reference; with `breaking` one step more, which breaks
+        the property that the trace shows.
         """
         numbers = path(self.space, state)
         value = next(
@@ -334,14 +338,16 @@ class Judge:
         return Trace(self.program, start, tuple(transitions), shows)
 
     def _moves(self, state: State) -> Iterator[Transition]:
-        """The steps from a state that can be executed: a bug of the specification in one hides no other."""
+        """Yield the transitions from a state that can be executed; an error of the specification in one step
+        hides no other.
+        """
         for step in self.program.reference.candidates(state):
             with contextlib.suppress(Disabled, SpecError):
                 yield self.program.reference.apply(state, step)
 
 
 def _is_wrong(future: Future, kind: PropertyKind) -> bool:
-    """Return True if this future breaks the obligation, or is a deadlock."""
+    """Return True if this `Future` breaks the obligation, or is a deadlock."""
     lost = kind is PropertyKind.OBLIGATION and future.irrecoverable is not None
     return future.quiescent is not None or lost
 

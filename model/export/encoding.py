@@ -28,14 +28,14 @@ UNIT = {"#tup": list[Any]()}
 
 
 class DecodingError(Exception):
-    """Error: JSON that is no value of the expected type. `path` leads to it, outermost first."""
+    """Error: JSON data is no value of the expected type. `path` leads to the wrong part, outermost first."""
 
     def __init__(self, reason: str, path: tuple[str, ...] = ()) -> None:
         self.reason, self.path = reason, path
         super().__init__(f"{''.join(path)}: {reason}" if path else reason)
 
     def under(self, part: str) -> DecodingError:
-        """Return the same error, seen from one level further out."""
+        """Return the same error with `part` in front of its path: one level further out."""
         return DecodingError(self.reason, (part, *self.path))
 
 
@@ -84,7 +84,7 @@ def decode(data: Any, domain: types.Domain) -> Any:
     """Return the value that JSON data stands for.
 
     Raises:
-        DecodingError: it stands for none of this domain; the error says where and why.
+        DecodingError: the data stands for no value of this domain; the error says where and why.
     """
     value = _decode(data, domain)
     if not domain.contains(value):

@@ -1,4 +1,4 @@
-"""Estimate of the values that an expression can have where each slot independently holds any of its own.
+"""Estimate of the values that an expression can have, if each slot independently has any of its own values.
 
 Constant propagation over sets of values: a bound from above. Values of a boolean or a number are a set of
 ints, None when there are too many to list; those of a bit set the mask of the ranks that may be in it.
@@ -214,7 +214,9 @@ def escapes(update: Expression, mask: int, estimate: Estimate) -> Expression:
 
 
 def _only_slot(node: Expression) -> int | None:
-    """The one slot, no set, that an expression reads; None when it reads several, or much."""
+    """Return the only slot that an expression reads, if it is no set; None if it reads several slots or is
+    large.
+    """
     read: set[int] = set()
     todo, seen = [node], {id(node)}
     while todo:

@@ -142,7 +142,9 @@ def _onward(
     wanted: list[dict[str, Any]],
     index: int,
 ) -> dict[State, tuple[State, tuple[Transition, ...]]]:
-    """The ways to states that agree with number `index`, from those to the states before."""
+    """Return the states that agree with state number `index` of the run, each with a way to it, from the
+    states before.
+    """
     action = run.actions[index]
     is_known = action in {method.name for method in bound.declaration.marked("action", "environment")}
     found: dict[State, tuple[State, tuple[Transition, ...]]] = {}
@@ -173,7 +175,7 @@ def _told(run: ForeignRun, names: list[str], index: int) -> str:
 
 
 def values_of(bound: Program, names: list[str], state: dict[str, Any], index: int) -> dict[str, Any]:
-    """Return the values of state number `index` by name, as the specification has them.
+    """Return the values of state number `index` by variable, as values of the specification.
 
     Raises:
         Damage: a variable has no value.
@@ -200,7 +202,7 @@ def _agrees(bound: Program, state: State, wanted: dict[str, Any]) -> bool:
 
 
 def _ours(data: Any, domain: types.Domain) -> Any:
-    """The data in our spelling where other tools have another; the rest as it is."""
+    """Return the data in our notation where other tools have another one; all other data unchanged."""
     parts = domain.parts
     match domain.type, data:
         case types.IndexType(name=name), int() | {"#bigint": _}:
@@ -232,7 +234,7 @@ def _ours(data: Any, domain: types.Domain) -> Any:
 
 
 def _pair(pair: Any, parts: tuple[types.Domain, ...]) -> Iterator[Any]:
-    """A pair of a map, or `{"#tup": [key, value]}`, in our spelling."""
+    """Yield the parts of a map's pair, written as a list or as `{"#tup": [key, value]}`, in our notation."""
     items = pair.get("#tup") if isinstance(pair, dict) else pair
     if not isinstance(items, list):
         raise encoding.DecodingError(f"{plain(pair)} where a key and a value must stand")
@@ -244,7 +246,9 @@ def _is_variant(data: Any, *tags: str) -> bool:
 
 
 def _broken(trace: Trace) -> str:
-    """The first property that is false at the end of the trace, or that its last step breaks; or ""."""
+    """Return the first property that is false at the end of the trace, or that its last step breaks; "" if
+    there is none.
+    """
     refused = [refusal.property for step in trace.transitions[-1:] for refusal in step.refused]
     false = (
         name
@@ -255,10 +259,10 @@ def _broken(trace: Trace) -> str:
 
 
 def _bare(name: str) -> str:
-    """A name without the modules before it."""
+    """Return a name without the modules before it."""
     return name.rpartition("::")[2]
 
 
 def _is_meta(name: str) -> bool:
-    """Return True for what stands in a state and is none of its variables."""
+    """Return True if an entry of a state is metadata and no variable."""
     return name == "#meta" or name.startswith("mbt::")

@@ -84,5 +84,5 @@ def _label(data: dict[str, Any]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A string of DOT; lines end on the left."""
+    """Return a string of DOT; its lines are left-aligned."""
     return json.dumps(text + "\n" if "\n" in text else text, ensure_ascii=False).replace("\\n", "\\l")

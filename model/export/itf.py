@@ -40,13 +40,13 @@ ACTION = "mbt::actionTaken"
 
 
 class TraceFileError(Told):
-    """Error: a file is no trace, or not of this specification. The message says where, why, and
-    what to do.
+    """Error: a file is no trace, or belongs to another specification. The message says where, why, and what
+    to do.
     """
 
 
 class _Meta(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The data that a replay needs."""
+    """Data that a replay needs beside the states."""
 
     schema: str
     version: int
@@ -73,7 +73,7 @@ class _Meta(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class _FileMeta(msgspec.Struct, kw_only=True):
-    """The part of a file that says by what it was made; viewers show `description`."""
+    """Part of a file that says which program wrote it; viewers show `description`."""
 
     format: Literal["ITF"] = "ITF"
     format_description: str = msgspec.field(name="format-description", default=FORMAT)
@@ -112,8 +112,8 @@ def save(trace: Trace, path: str | Path, *, binding: str = "") -> None:
     Args:
         trace: the run.
         path: the file.
-        binding: where the binding of the implementation stands that the run differs from, "file.py:Name" or
-            "module:Name"; nothing for one of the catalogue.
+        binding: place of the binding whose implementation deviates from the run, "file.py:Name" or
+        "module:Name"; empty for a binding of the catalogue.
 
     Raises:
         TraceFileError: the specification could not be found again by import, or no run could begin where the
@@ -124,8 +124,8 @@ def save(trace: Trace, path: str | Path, *, binding: str = "") -> None:
 
 
 def binding_in(path: str | Path) -> str:
-    """Return the place of the binding whose implementation a saved trace differs from, as seen from here; ""
-    if the trace names none.
+    """Return the place of the binding whose implementation deviates from a saved trace, relative to the
+    current directory; "" if the trace names none.
 
     Raises:
         TraceFileError: the file is no trace.
@@ -250,7 +250,7 @@ _Damage = foreign.Damage
 
 
 def _read(place: Path) -> Any:
-    """The JSON data of a file."""
+    """Return the JSON data of a file."""
     try:
         return json.loads(place.read_bytes())
     except OSError as error:
@@ -264,9 +264,10 @@ def _read(place: Path) -> Any:
 
 
 def _rebuild(data: dict[str, Any], meta: _Meta, bound: Program) -> Trace:
-    """The trace, executed; in a specification that has changed, from the first initial state that gives it.
+    """Return the trace of a file, executed anew; if the specification has changed, from the first initial
+    state that gives the saved states.
 
-    Only the variables that stand in the file and in the specification are compared.
+    Only variables that occur in both the file and the specification are compared.
     """
     changed = bound.digest != meta.digest
     known = [name for name in bound.variables if not changed or name in data.get("vars", ())]
@@ -300,8 +301,8 @@ def _rebuild(data: dict[str, Any], meta: _Meta, bound: Program) -> Trace:
 
 
 def _made(trace: Trace) -> list[int] | None:
-    """Return the places of the events of the last step among those of the specification; None where they are
-    these.
+    """Return the positions of the last step's events in the trace among the events of the specification; None
+    if they are the same events.
     """
     if not trace.transitions:
         return None
@@ -311,7 +312,7 @@ def _made(trace: Trace) -> list[int] | None:
 
 
 def _as_made(trace: Trace, made: list[int] | None) -> Trace:
-    """The trace, with those events of its last step alone that an implementation made."""
+    """Return the trace with only those events of its last step that an implementation emitted."""
     if made is None or not trace.transitions:
         return trace
     last = trace.transitions[-1]
@@ -320,7 +321,9 @@ def _as_made(trace: Trace, made: list[int] | None) -> Trace:
 
 
 def _difference(bound: Program, trace: Trace, states: list[dict[str, Any]]) -> str | None:
-    """The first variable of the file that the steps give another value, with its place."""
+    """Return the first variable whose value in the file differs from that after the steps, with its place;
+    None if there is none.
+    """
     for index, (written, executed) in enumerate(zip(states, trace.states, strict=True)):
         made = _named(bound, executed, list(written))
         for name, value in written.items():
@@ -330,7 +333,7 @@ def _difference(bound: Program, trace: Trace, states: list[dict[str, Any]]) -> s
 
 
 def _named(bound: Program, state: State, names: list[str]) -> dict[str, Any]:
-    """The values of some variables of a state, by name."""
+    """Return the values of some variables of a state, by name."""
     return {name: value for name, value in zip(bound.variables, state, strict=True) if name in names}
 
 
@@ -364,8 +367,8 @@ def _read_meta(data: Any) -> _Meta:
 
 
 def _folder_seen_from(place: Path, spec: type[Spec]) -> str | None:
-    """The folder from which the module of `spec` is imported, relative to that of the file; None for what is
-    installed, which is found by name.
+    """Return the folder from which the module of `spec` is imported, relative to that of the file; None for
+    an installed module, which is found by name.
     """
     folder = places.folder_of(spec)
     if folder is None or spec.__module__.startswith("antiphon.") or "site-packages" in folder.parts:
@@ -377,7 +380,7 @@ def _folder_seen_from(place: Path, spec: type[Spec]) -> str | None:
 
 
 def _bind(meta: _Meta, place: Path, subject: Program | type[Spec] | None) -> Program:
-    """The specification of a trace in the file `place`, with its constants."""
+    """Return the specification of a trace in the file `place`, bound to the trace's constants."""
     if isinstance(subject, Program):
         return subject
     unbound = program(subject or _found(meta, place))
@@ -392,7 +395,9 @@ def _bind(meta: _Meta, place: Path, subject: Program | type[Spec] | None) -> Pro
 
 
 def _found(meta: _Meta, place: Path) -> type[Spec]:
-    """The class of a trace: in the module that stands where it stood, seen from the file, else by name."""
+    """Return the class of a trace: from the module at its recorded place, relative to the file, else by
+    name.
+    """
     module, _, name = meta.specification.partition(":")
     stood = None if meta.folder is None else (place.resolve().parent / meta.folder).resolve()
     package = (stood or Path()) / Path(*module.split("."))
@@ -438,7 +443,7 @@ def _encode_state(bound: Program, state: State) -> dict[str, Any]:
 
 
 def _decode_state(bound: Program, known: list[str], data: Any, index: int) -> dict[str, Any]:
-    """The values of the variables that are known, by name."""
+    """Return the values of the known variables in a state of the file, by name."""
     if not isinstance(data, dict):
         raise _Damage(f"states[{index}] is no object")
     values: dict[str, Any] = {}
@@ -486,7 +491,7 @@ def _decode_step(bound: Program, data: dict[str, Any], number: int) -> Step:
 
 
 def _parameters(bound: Program, action: str) -> list[Any]:
-    """The types of the parameters of an action. Raises KeyError for one that does not exist."""
+    """Return the types of the parameters of an action. Raises KeyError for one that does not exist."""
     for method in bound.declaration.marked("action", "environment"):
         if method.name == action:
             return [parameter.type for parameter in method.parameters]

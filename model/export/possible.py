@@ -46,7 +46,7 @@ def possible(program: Program, members: Mapping[int, int] | None = None) -> Poss
 
 
 class _Search:
-    """Grows the possible values until no step adds any."""
+    """Search that adds possible values until no step adds any."""
 
     def __init__(self, program: Program, members: dict[int, int]) -> None:
         self.program, self.members = program, members
@@ -67,7 +67,7 @@ class _Search:
                 self.slots.append(frozenset(column))
 
     def run(self) -> Possible:
-        """See `possible`."""
+        """Return the bounds; see `possible`."""
         for turn in itertools.count():
             self._ground_new()
             before = list(self.slots)
@@ -106,7 +106,7 @@ class _Search:
             self.slots[position] = joined(self.slots[position], written)
 
     def _ground_new(self) -> None:
-        """Ground the steps that elements bring which may be in a set now and were not before."""
+        """Ground the steps that newly possible elements of sets bring."""
         fresh = dict(self.elements)
         for method in self.actions:
             for parameter in method.parameters:

@@ -43,7 +43,7 @@ OUTSIDE = "outside"
 
 @dataclass(frozen=True)
 class Model:
-    """A Promela model and how it corresponds to the program.
+    """Promela model, and how it corresponds to the program.
 
     Attributes:
         text: the model.
@@ -106,7 +106,7 @@ def members_of(program: Program, states: Iterable[Sequence[int | bool]]) -> dict
 
 
 class _Maker:
-    """Makes one model; every part of it is text."""
+    """Maker of one model; every part of the model is text."""
 
     def __init__(
         self, program: Program, checks: bool, properties: Iterable[str] | None, members: Mapping[int, int]
@@ -131,7 +131,9 @@ class _Maker:
         return {name: (item.holds, item.checks) for name, item in grounds.items()}
 
     def _numberings(self) -> dict[int, Numbering]:
-        """Return, for every width of sets, the ranks that any expression of that width may hold."""
+        """Return, for every width of sets, a numbering of the ranks that any expression of that width may
+        hold.
+        """
         masks: dict[int, int] = {slot.sort.width: 0 for slot in self.slots if isinstance(slot.sort, Bits)}
         for slot, value in zip(self.slots, self.values, strict=True):
             if isinstance(slot.sort, Bits) and isinstance(value, int):
@@ -148,7 +150,7 @@ class _Maker:
         return {width: Numbering(mask) for width, mask in masks.items()}
 
     def model(self) -> Model:
-        """The whole."""
+        """Return the whole model."""
         options = [line for step in self.steps for line in self._step(step)]
         variables = self.fields.all()
         options = [
@@ -185,7 +187,7 @@ class _Maker:
         )
 
     def _otherwise(self) -> str:
-        """The names that are written otherwise, for the comment at the head."""
+        """Return the names that the model spells differently, as text for the comment at its head."""
         table = self.fields.spelling.table()
         return f"\n * Names that are written otherwise here: {table}." if table else ""
 
@@ -205,7 +207,7 @@ class _Maker:
         return [*lines, "  fi;"]
 
     def _initial(self, field: Field, state: Sequence[int | bool] | None) -> int:
-        """The bits of a field in an initial state; all 0 where it is chosen later."""
+        """Return the bits of a field in an initial state; all 0 if the initial state is chosen later."""
         if state is None:
             return 0
         for slot, fields, raw in zip(self.slots, self.fields.of_slot, state, strict=True):
@@ -218,7 +220,7 @@ class _Maker:
     # Options ------------------------------------------------------------------------------------------------
 
     def _invariant(self, name: str) -> list[str]:
-        """The options that are possible where an invariant is false, or cannot be evaluated."""
+        """Return the options that are possible where an invariant is false, or cannot be evaluated."""
         holds, checks = self.predicates[name]
         cases = [(name, make.negation(holds))]
         if self.checks:
@@ -229,14 +231,18 @@ class _Maker:
         return Estimate(self.values).certain(condition) != 0
 
     def _failing(self, name: str, wrong: Expression) -> str:
-        """The option that is possible where something is wrong."""
+        """Return the option that is possible where the expression `wrong` is true; it asserts the property
+        `name`.
+        """
         late = _is_large(wrong)
         self.idle += late
         writer = Writer(self.fields, Estimate(self.values), [wrong], scratch=late)
         return self._option(writer, writer.truth(wrong), self._fail(name), late)
 
     def _option(self, writer: Writer, condition: str, inner: str, late: bool) -> str:
-        """An option with a condition; `late`: after the scratch assignments that it needs."""
+        """Return an option with a condition; with `late` the condition comes after the scratch assignments
+        that it needs.
+        """
         if not late:
             return f"  :: d_step {{ {condition if condition != '1' else 'true'} -> {inner} }}"
         self.scratch = max(self.scratch, writer.used)
@@ -251,7 +257,7 @@ class _Maker:
         return f"assert({known} == 0)"
 
     def _step(self, step: GroundStep) -> list[str]:
-        """The options of one step."""
+        """Return the options of one step."""
         title = f"  /* {_comment(str(Step(step.name, step.arguments or ())))} */"
         lines = [title]
         wrong = make.disjunction(*(check.wrong for check in step.checks))
@@ -291,7 +297,9 @@ class _Maker:
         return [(name, condition) for name, condition in found if there.certain(condition) != 0]
 
     def _updates(self, writer: Writer, step: GroundStep) -> list[str]:
-        """The assignments, each before those that change what it reads; a scratch variable cuts a circle."""
+        """Return the assignments of a step, each before those that change a variable which it reads; a
+        scratch variable breaks a cycle.
+        """
         wanted: dict[str, tuple[str, str]] = {}
         for slot, value in step.updates:
             fields = self.fields.of_slot[slot]
@@ -341,7 +349,7 @@ def _is_large(condition: Expression) -> bool:
 
 
 def _kept(variables: Sequence[Field]) -> list[str]:
-    """An option that is never possible and reads every variable, so that SPIN stores all of them."""
+    """Return an option that is never possible and reads every variable, so that SPIN stores all of them."""
     if not variables:
         return []
     return [f"  :: d_step {{ false -> assert({' + '.join(field.name for field in variables)} >= 0) }}"]
@@ -352,7 +360,7 @@ def _words(text: str) -> set[str]:
 
 
 def _stored(field: Field, text: str) -> str:
-    """A value as the field holds it."""
+    """Return a value as the field holds it."""
     if not field.low:
         return text
     if text.lstrip("-").isdigit():
@@ -373,7 +381,9 @@ def _declaration(field: Field, initial: int) -> str:
 
 
 def _widen(masks: dict[int, int], roots: Iterable[Expression], estimate: Estimate) -> None:
-    """Note what every set inside these expressions may hold, but for what is only taken away."""
+    """Extend the masks by the elements that every set inside these expressions may hold, except elements that
+    are only removed.
+    """
     todo, seen = list(roots), set[int]()
     while todo:
         node = todo.pop()
@@ -396,10 +406,10 @@ def _widen(masks: dict[int, int], roots: Iterable[Expression], estimate: Estimat
 
 
 def _comment(text: str) -> str:
-    """A text as it may stand in a comment: plain signs, without the end of a comment."""
+    """Return a text that may stand in a comment: ASCII only, without the end of a comment."""
     return text.encode("ascii", "backslashreplace").decode().replace("*/", "* /")
 
 
 def _constants(program: Program) -> str:
-    """The constants in a comment."""
+    """Return the constants of a program as text for a comment."""
     return ", ".join(f"{name}={value}" for name, value in program.constants.items() if value is not False)

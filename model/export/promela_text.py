@@ -32,7 +32,7 @@ SHORT = 40
 
 @dataclass(frozen=True)
 class Field:
-    """Variable of the model: `width` bits; `low` is added when a number is read."""
+    """Variable of the Promela model, of `width` bits; `low` is added when a number is read."""
 
     name: str
     width: int
@@ -89,8 +89,8 @@ class Fields:
             yield Field(name, (high - low).bit_length(), low)
 
     def all(self) -> list[Field]:
-        """Return every variable, the widest first, each word filled up, so that few bits are lost
-        at borders.
+        """Return every variable, the widest first, so that each word is filled up and few bits are lost at
+        borders.
         """
         words: list[tuple[int, list[Field]]] = []
         for field in sorted(
@@ -106,7 +106,7 @@ class Fields:
 
 
 def _identifier(name: str) -> str:
-    """A name of Promela for a slot: `received[Process(0)][0].message` is received_0_0_message."""
+    """Return a name of Promela for a slot: `received[Process(0)][0].message` becomes received_0_0_message."""
     kept = "".join(sign if sign.isalnum() else " " for sign in name).split()
     short = "_".join(word for word in kept if not word[0].isupper() or len(kept) == 1)
     return short or "_".join(kept)
@@ -235,9 +235,10 @@ class Writer:
         )
 
     def _places(self, node: Expression, numbering: Numbering) -> tuple[list[int], str | None]:
-        """The ranks that a number may be and that have a place.
+        """Return the ranks that a number may be and that have a position in the numbering.
 
-        And the text of its place, where that is a simple function of it.
+        The second result is the text of the number's position, if that is a simple function of the number,
+        else None.
         """
         values = self.estimate(node)
         if not isinstance(values, frozenset):
@@ -327,7 +328,7 @@ def _join_words(operator: Operator, one: str, other: str) -> str:
 
 
 def _divide(node: Expression, parts: list[str]) -> str:
-    """Rounded down, as Python does; 0 when the divisor is 0."""
+    """Return a division, rounded down as in Python; 0 when the divisor is 0."""
     one, other = parts
     left, right = (part.sort for part in node.operands)
     assert isinstance(left, Number)
@@ -342,7 +343,7 @@ def _divide(node: Expression, parts: list[str]) -> str:
 
 
 def _modulo(node: Expression, parts: list[str]) -> str:
-    """With the sign of the divisor, as in Python; 0 when the divisor is 0."""
+    """Return a remainder, with the sign of the divisor as in Python; 0 when the divisor is 0."""
     one, other = parts
     left, right = (part.sort for part in node.operands)
     assert isinstance(left, Number)
@@ -353,7 +354,7 @@ def _modulo(node: Expression, parts: list[str]) -> str:
 
 
 def _junction(sign: str, parts: list[str], neutral: str) -> str:
-    """The parts that are not neutral, joined; of none it is that."""
+    """Return the parts that are not neutral, joined by `sign`; if there are none, the neutral text."""
     kept = [part for part in parts if part != neutral]
     return f"({sign.join(kept)})" if kept else neutral
 

@@ -29,5 +29,5 @@ _WORDS = frozenset(_TEXT.split())
 
 
 def is_reserved(name: str) -> bool:
-    """Return True for a word that a variable may not be."""
+    """Return True for a word that may not be the name of a variable."""
     return name in _WORDS or re.fullmatch(r"[A-Z][A-Z0-9_]*|t[0-9]+|_.*", name) is not None

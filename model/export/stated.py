@@ -15,7 +15,7 @@ def stated(program: Program, asked: Iterable[str] | None, *, liveness: bool = Fa
     state.
 
     Raises:
-        SpecError: one that is asked for is none of these; the message lists them.
+        SpecError: an asked name is none of these properties; the message lists them.
     """
     module = program.module
     known = [item.name for item in module.predicates if item.kind is ir.PredicateKind.INVARIANT]

@@ -114,7 +114,7 @@ class _Maker:
         )
 
     def module(self) -> Module:
-        """The module, its parts in the order in which TLA+ needs them."""
+        """Return the module, its parts in the order in which TLA+ needs them."""
         texts = self.texts
         variables = [texts.name("variable", item.name) for item in self.form.variables]
         helpers = [line for function in self._ordered() for line in self._function(function)]
@@ -164,7 +164,7 @@ class _Maker:
         return Module(self.name, f"{text}\n\n{'=' * COLUMNS}\n", self._configuration())
 
     def _otherwise(self) -> Iterator[str]:
-        """The names that are written otherwise, in a comment."""
+        """Yield the lines of a comment with the names that the module spells differently."""
         if changed := self.texts.names.changed:
             told = ", ".join(f"{ascii(of)[1:-1]} is {name}" for of, name in changed.items())
             yield f"(* Names that are written otherwise here: {told}. *)"
@@ -191,7 +191,7 @@ class _Maker:
     # Helpers and predicates ---------------------------------------------------------------------------------
 
     def _ordered(self) -> list[ir.Function]:
-        """The helpers that are called, each after those that it calls."""
+        """Return the helpers that are called, each after those that it calls itself."""
         done: dict[str, None] = {}
 
         def visit(name: str) -> None:
@@ -284,12 +284,14 @@ class _Maker:
         return lines
 
     def _defaults(self) -> list[tuple[str, str]]:
-        """The first value of each variable, which begins a definition: their names are taken in it."""
+        """Return the name and the text of each variable's initial value; this begins a new definition for
+        local names.
+        """
         self.texts.names.begin()
         return [(item.name, self.texts.text(item.initial, Scope({}))) for item in self.form.variables]
 
     def _bind(self, run: Run, parameters: Sequence[ir.Parameter]) -> str:
-        """Gives the parameters their names; the quantifiers over them."""
+        """Name the parameters in the scope of a run, and return the quantifiers over them."""
         quantified = ""
         for parameter in parameters:
             name = self.texts.names.fresh(parameter.name)
@@ -338,7 +340,7 @@ class _Maker:
         return found
 
     def _present(self, variable: str, wanted: types.Type) -> str:
-        """The elements of a set variable that a parameter takes."""
+        """Return the set of those elements of a set variable that have the parameter's type."""
         name = self.texts.name("variable", variable)
         of = next(item.type for item in self.form.variables if item.name == variable)
         if (
@@ -354,7 +356,7 @@ class _Maker:
         return name
 
     def _every(self, action: ir.Action) -> str:
-        """The action for some arguments."""
+        """Return the action with some arguments: existentially quantified over its parameters."""
         self.texts.names.begin()
         ranges = self._ranges(action)
         quantified = "".join(f"\\E {name} \\in {source} : " for _, name, source in ranges)
@@ -373,7 +375,9 @@ class _Maker:
             yield self._promise(promise.fairness, promise.parts)
 
     def _promise(self, fairness: ir.Fairness, parts: Sequence[ir.FairPart]) -> str:
-        """A promise for every value of what it is per, and some of the other parameters."""
+        """Return a promise of fairness for every value of its `per` parameters, and some values of the other
+        parameters.
+        """
         self.texts.names.begin()
         actions = {action.name: action for action in self.form.actions}
         kinds = {item.name: item.type for item in actions[parts[0].action].parameters}
@@ -406,7 +410,7 @@ class _Maker:
 
 
 def _fields(module: ir.Module) -> set[str]:
-    """The names of all fields of records that a module has."""
+    """Return the names of all record fields in a module."""
     found: set[str] = set()
     todo: list[types.Type] = [item.type for item in module.variables]
     for part in (*module.actions, *module.functions, *module.initials):

@@ -53,7 +53,9 @@ _WORD = re.compile(r'(?<![.\w"])(?:(?<=\\in )[A-Za-z_]\w*(?![\w"])|[A-Za-z_]\w*(
 
 
 def _inlined(lines: Sequence[Line], values: Sequence[str]) -> tuple[list[Line], list[str]]:
-    """The same without definitions that are used once or never: their text stands where the name stood."""
+    """Return the lines and values without definitions that are used once or never: the text of a definition
+    replaces its one use.
+    """
     texts = [*(line.text for line in lines), *values]
     uses = [Counter(_WORD.findall(text)) for text in texts]
     total, places = Counter[str](), dict[str, set[int]]()
@@ -82,7 +84,7 @@ def _inlined(lines: Sequence[Line], values: Sequence[str]) -> tuple[list[Line], 
 
 
 def _bare_value(text: str) -> str:
-    """`x' = (y)` without the parentheses, unless y is a comparison or the like.
+    """Return `x' = (y)` without the parentheses, unless y is a comparison or the like.
 
     `x' = y = z` would have no meaning, and a conjunction without them another.
     """
@@ -101,7 +103,7 @@ _TO_THE_END = ("IF ", "LET ", "\\E ", "\\A ")
 
 
 def _outside(text: str) -> str:
-    """A text without what stands in its parentheses, brackets and braces."""
+    """Return a text without the parts inside its parentheses, brackets and braces."""
     depth, kept = 0, ""
     for sign in text:
         depth -= sign in ")]}"
@@ -111,7 +113,7 @@ def _outside(text: str) -> str:
 
 
 def _bare(text: str) -> str:
-    """A text without parentheses around the whole of it."""
+    """Return a text without parentheses around the whole of it."""
     while text.startswith("(") and text.endswith(")"):
         depth = 0
         for position, sign in enumerate(text):

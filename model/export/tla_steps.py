@@ -27,7 +27,7 @@ Body = tuple[ir.Statement, ...]
 
 @dataclass
 class Run:
-    """One body, run on texts.
+    """Symbolic run of one body, whose values are texts.
 
     `lines` are its definitions and guards in order, `scope` the meaning of names and variables at its end.
     """
@@ -124,7 +124,7 @@ class Run:
                 self.scope.locals[name] = self.define(name, f"IF {test} THEN {one} ELSE {other_local}")
 
     def inside(self, condition: str, body: Body) -> None:
-        """Run a body below one more condition."""
+        """Run a body under one more condition."""
         self.path.append(condition)
         self.execute(body)
         self.path.pop()
@@ -276,6 +276,6 @@ def value_of(texts: Texts, body: Body, scope: Scope) -> str:
 
 
 def _with_value(binder: ir.Binder, value: object, body: Body) -> list[ir.Statement]:
-    """One turn of a loop in a helper: the name is bound, then the body."""
+    """Return one turn of a loop in a helper: the name is bound to the value, and then the body follows."""
     literal = ir.Literal(type=binder.type, value=value)
     return [ir.Let(name=binder.name, type=binder.type, value=literal), *body]

@@ -54,7 +54,7 @@ class Texts(Types):
         return _HANDLERS[type(node)](self, node, scope)
 
     def binder(self, binder: ir.Binder, scope: Scope) -> tuple[str, str, Scope]:
-        """Return the name that a quantifier binds, its set, and the facts inside.
+        """Return the name that a quantifier binds, its set, and the scope inside it.
 
         The set respects the condition of the binder.
         """
@@ -216,7 +216,7 @@ def _sum(texts: Texts, binders: Sequence[ir.Binder], body: ir.Expression, scope:
 
 
 def _selected(texts: Texts, binder: ir.Binder, scope: Scope) -> str:
-    """The values of a binder that meet its condition, in their order."""
+    """Return the sequence of a binder's values that meet its condition, in their order."""
     if isinstance(binder.source, types.Type):
         sequence = texts.in_order(binder.source)
     else:
@@ -254,7 +254,7 @@ def _slice(texts: Texts, node: ir.Slice, scope: Scope) -> str:
 
 
 def _item(texts: Texts, node: ir.Item, scope: Scope) -> str:
-    """Positions count from 1 there."""
+    """Return an item of a sequence; in TLA+ positions count from 1."""
     sequence = texts.text(node.sequence, scope)
     match node.position:
         case ir.Arithmetic(operator=ir.Operation.SUBTRACT, left=left, right=ir.Literal(value=1)):
@@ -272,7 +272,7 @@ def _range(texts: Texts, node: ir.Range, scope: Scope) -> str:
 
 
 def _first(texts: Texts, node: ir.First, scope: Scope) -> str:
-    """`next`: the first of the sequence of all candidates, in domain order."""
+    """Return the value of `next`: the first item of the sequence of all candidates, in domain order."""
     if len(node.binders) > 1:
         raise SpecError(
             "next over several loops is not exported to TLA+",

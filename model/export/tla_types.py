@@ -98,7 +98,9 @@ def _is_field(name: str) -> bool:
 
 
 def _spelt(name: str) -> str:
-    """The name in plain letters, which does not begin as a fairness condition."""
+    """Return the name in plain letters, with a change if it begins like a fairness condition (`WF_`,
+    `SF_`).
+    """
     plain = spelt(name)
     return f"x_{plain}" if plain.startswith(("WF_", "SF_")) else plain
 

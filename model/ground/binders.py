@@ -1,5 +1,5 @@
-"""Unrolling of a range into one round for each value, under the condition that the value is there; impossible
-rounds are left out.
+"""Unrolling of a range into one round for each value, under the condition that the value is in the range;
+impossible rounds are left out.
 
 A type gives all its values; a set the elements that it can hold, in order of rank, each under "is in the
 set"; a sequence its items, each under "is before the end". A range is evaluated once, before its first round;
@@ -46,7 +46,9 @@ def elements(run: Run, binder: ir.Binder) -> Iterator[tuple[Expression, Leaves]]
 
 
 def given(condition: Expression, leaves: Leaves) -> Leaves:
-    """Return the leaves where the condition is true: for a choice by it the chosen part."""
+    """Return the leaves as they are where the condition is true: a choice by that condition becomes its
+    chosen part.
+    """
     opposite = make.negation(condition)
     return tuple(
         leaf.operands[1]

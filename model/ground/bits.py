@@ -1,5 +1,5 @@
-"""Operations on sets as bits. Each set has known ranks that are surely in it and that can be; most questions
-about one rank are decided by them.
+"""Operations on sets as bits. For each set two groups of ranks are known: those surely in it, and those
+possibly in it; they decide most questions about one rank.
 
 A question about one rank goes down through unions, differences and choices to the leaves that can hold it.
 This file does not know the elements behind the ranks.

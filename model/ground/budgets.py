@@ -55,7 +55,7 @@ def unspent(program: Program) -> Program | None:
 
 @lru_cache(maxsize=16)
 def held_back(program: Program) -> Expression | None:
-    """Return the condition that some step of the algorithm is budget-blocked; None when none can be."""
+    """Return the condition that some step of the algorithm is budget-blocked; None if none can be."""
     return held_back_among(program, None)
 
 
@@ -81,9 +81,9 @@ def held_back_among(
 
 
 class _Holders:
-    """The condition under which only a spent budget keeps a step back, for each step of a program.
+    """Condition, for each step of a program, that only a spent budget disables the step.
 
-    It is grounded once: a report asks of the same steps with faults and without.
+    The conditions are grounded once: a report asks for the same steps with faults and without.
     """
 
     def __init__(self, program: Program, unlimited: Program) -> None:
@@ -91,7 +91,7 @@ class _Holders:
         self._known: dict[Step, Expression | None] = {}
 
     def of(self, step: Step) -> Expression | None:
-        """The condition; None if no budget has a say."""
+        """Return the condition that only a spent budget disables the step; None if the step has no budget."""
         if step not in self._known:
             with making:
                 possible = ground(self._free, step.action, step.arguments).enabled
@@ -112,8 +112,8 @@ def held_back_within(
 
 
 def budget_steps(program: Program, leaves: Leaves) -> list[Step]:
-    """Return the steps of the algorithm that can be budget-blocked in such states; at most `MOST_STEPS` and
-    one.
+    """Return the steps of the algorithm that can be budget-blocked in states whose sets, leaf by leaf, hold
+    no more than these; at most `MOST_STEPS` + 1.
     """
     if unspent(program) is None:
         return []
@@ -121,7 +121,7 @@ def budget_steps(program: Program, leaves: Leaves) -> list[Step]:
 
 
 def _joined(program: Program, leaves: Leaves) -> State:
-    """A state with the sets of these leaves, and nothing else."""
+    """Return a state with the sets of these leaves, and None for all other variables."""
     return tuple(
         shape.value(leaves[first : first + shape.width]) if isinstance(shape.type, SetOf) else None
         for shape, first in plan(program).variables.values()
@@ -131,7 +131,7 @@ def _joined(program: Program, leaves: Leaves) -> State:
 def budget_blocked_step(
     program: Program, state: State, chosen: Chosen | None = None, *, faults: bool = False
 ) -> tuple[Step, str] | None:
-    """Return the first of `budget_blocked_steps`, or None."""
+    """Return the first budget-blocked step of `budget_blocked_steps`, or None."""
     return next(budget_blocked_steps(program, state, chosen, faults=faults), None)
 
 
@@ -162,8 +162,8 @@ def budget_blocked_steps(
 
 
 def short_of_budget(steps: int, held: tuple[Step, str] | None, what: str = "it is false") -> str:
-    """Return the reason why an obligation that is false after so many steps is not judged, or `what` else;
-    `held` is a budget-blocked step there, None if it is further on.
+    """Return the reason why an obligation that is false after `steps` steps is not judged; `what` may replace
+    "it is false". `held` is a budget-blocked step in that state; None if the step is further on.
     """
     begin = f"not decided: after {steps} step{'' if steps == 1 else 's'} {what}"
     if held is None:
@@ -172,8 +172,8 @@ def short_of_budget(steps: int, held: tuple[Step, str] | None, what: str = "it i
 
 
 def _only_guards(program: Program) -> Program:
-    """The program with as much of each action as says whether it is enabled: up to its last guard, and
-    without handlers where none of them has a guard.
+    """Return the program with only those parts of each action that decide whether it is enabled: up to its
+    last guard, and without handlers if no handler has a guard.
     """
     module = program.module
 
@@ -201,8 +201,8 @@ def _only_guards(program: Program) -> Program:
 def _steps(
     program: Program, state: State | None = None, chosen: Chosen | None = None, *, faults: bool = False
 ) -> Iterator[Step]:
-    """The steps of the algorithm with a budget in what they execute; elements of a set those of the state, or
-    all it could have.
+    """Yield the steps of the algorithm that execute a budget; parameters over a set take the elements of the
+    state's set, or all that the set could have.
     """
     for action in program.module.actions:
         has_budget = any(isinstance(node, ir.Budget) for node in nodes((action,), program.module))
@@ -222,7 +222,7 @@ def _steps(
 
 
 def _without(part: Any) -> Any:
-    """The same with True for each budget."""
+    """Return the part of the form with True in the place of each budget."""
     if isinstance(part, ir.Budget):
         return ir.Literal(type=ir.BOOL, value=True, at=part.at)
     if isinstance(part, tuple):

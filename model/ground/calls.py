@@ -53,7 +53,7 @@ def _result(run: Run, node: ir.Call, function: ir.Function, bound: dict[str, Lea
 def _unrolled(
     run: Run, function: ir.Function, bound: dict[str, Leaves], shape: Shape
 ) -> tuple[Leaves, tuple[Check, ...]]:
-    """The result of a helper, and its checks."""
+    """Return the result of a helper, and its checks, by unrolling its body."""
     mark, outer = len(run.path), (run.horizon, run.pure, run.checks)
     run.horizon, run.pure, run.checks = mark, True, {}
     result = in_frame(run, bound, lambda: execute_all(run, function.body), shape)

@@ -1,4 +1,4 @@
-"""Numbers of steps: those of an action stand together, in the order of its arguments.
+"""Numbers of steps: the steps of an action are numbered in a row, in the order of its arguments.
 
 This file knows no engine: steps have the same numbers in all of them.
 """
@@ -38,7 +38,7 @@ class Codes:
 
     @property
     def count(self) -> int:
-        """Number of steps."""
+        """Return the number of steps."""
         return self.bases[-1]
 
     def action(self, code: int) -> int:

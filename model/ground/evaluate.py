@@ -40,7 +40,7 @@ _OPERATIONS: dict[Operator, Callable[..., Any]] = {
 
 
 class Evaluator:
-    """Values of expressions in one state, under given inputs; the values in `known` are given, too."""
+    """Evaluator of expressions in one state, under given inputs; values in `known` are taken as given."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Evaluator:
         self._values: dict[Expression, Raw] = dict(known or {})
 
     def __call__(self, expression: Expression) -> Raw:
-        """Return the value: bool, int, or the bits of a set."""
+        """Return the value of an expression: bool, int, or the bits of a set."""
         return fold(expression, self._values, self._compute, parts)
 
     def _compute(self, node: Expression) -> Raw:

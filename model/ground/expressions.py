@@ -59,7 +59,7 @@ def checked(run: Run, node: ir.Expression, shape: Shape, what: str) -> Leaves:
 
 
 def handles(kind: type[ir.Expression]) -> Callable[[Handler], Handler]:
-    """Register the handler of a node class."""
+    """Register a function as the handler of a node class (a decorator)."""
 
     def register(handler: Handler) -> Handler:
         HANDLERS[kind] = handler

@@ -41,7 +41,7 @@ _JOINS = frozenset({UNION, INTERSECTION, DIFFERENCE})
 
 @dataclass(frozen=True)
 class Update:
-    """New value of a slot: the bits of the old value that `keep` selects, joined with `add`.
+    """Update of a slot: the bits of the old value that `keep` selects, joined with `add`.
 
     For a bit set `keep` is a bit set and the new value is `old & keep | add`; for a boolean or a number it is
     a boolean, and the new value is the old one where `keep` is true, else `add`.
@@ -60,7 +60,7 @@ class Reads:
         """Slots of each expression and of all below it."""
 
     def of(self, node: Expression) -> int:
-        """Return the slots that the value depends on."""
+        """Return the slots that the value of a node depends on, as a mask."""
         found = self.masks.get(node)
         return fold(node, self.masks, self._mask, parts) if found is None else found
 
@@ -116,7 +116,7 @@ def conjuncts(node: Expression) -> tuple[Expression, ...]:
 
 
 def _some_bits(node: Expression, packing: Packing) -> int | None:
-    """The bits that a node reads, where they are not those of all its operands."""
+    """Return the bits that a node reads, if they are fewer than those of all its operands; else None."""
     if node.operator is SLOT:
         return packing.places[node.value].mask
     if (bit := member_test(node, packing)) is not None:
@@ -139,17 +139,17 @@ def _empty(like: Expression) -> Expression:
 
 
 def _everything(sort: Boolean | Number | Bits) -> Expression:
-    """The `keep` that keeps all of the old value."""
+    """Return the `keep` that keeps the whole old value."""
     return Expression(CONSTANT, sort, (), (1 << sort.width) - 1) if isinstance(sort, Bits) else TRUE
 
 
 def _new(value: Expression) -> tuple[Expression, Expression]:
-    """The `keep` that keeps nothing, and the value."""
+    """Return the `keep` that keeps nothing, and the value as `add`."""
     return (_empty(value) if isinstance(value.sort, Bits) else FALSE), value
 
 
 class _Split:
-    """Splits updates of one slot; results are shared like the expressions they come from."""
+    """Splitter of the updates of one slot; results are shared like the expressions."""
 
     def __init__(self, slot: int, reads: Reads) -> None:
         self._slot = 1 << slot
@@ -157,7 +157,9 @@ class _Split:
         self._reads = reads
 
     def parts(self, value: Expression) -> tuple[Expression, Expression] | None:
-        """(keep, add) for a value of the slot, or None when the old value does more than stay."""
+        """Return (keep, add) for a value of the slot; None if the old value is used in another way than being
+        kept.
+        """
         if not self._reads.of(value) & self._slot:
             return _new(value)
         return fold(value, self._known, self._make_parts, self._values)
@@ -166,13 +168,15 @@ class _Split:
         return self._reads.masks[node] & self._slot != 0
 
     def _values(self, node: Expression) -> list[Expression]:
-        """The values of the slot of which a value is made."""
+        """Return the operands, values of the same slot, from which a value is made."""
         values = node.operands[1:] if node.operator is CHOOSE else node.operands
         masks, slot = self._reads.masks, self._slot
         return [value for value in values if masks[value] & slot]
 
     def _part(self, value: Expression) -> tuple[Expression, Expression] | None:
-        """(keep, add) for such a value, or another."""
+        """Return (keep, add) for an operand that contains the old value of the slot, or for one that does
+        not.
+        """
         return self._known[value] if self._reads_slot(value) else _new(value)
 
     def _make_parts(self, node: Expression) -> tuple[Expression, Expression] | None:

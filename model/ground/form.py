@@ -49,7 +49,7 @@ Sort = Boolean | Number | Bits
 
 
 class Operator(Enum):
-    """The operation of a node on its operands (sorts on the right)."""
+    """Operation of a node on its operands (their sorts are given on the right)."""
 
     __hash__ = object.__hash__  # that of an enumeration is Python, and asked for millions of times
 
@@ -88,8 +88,8 @@ takes ten times as long.
 
 @dataclass(eq=False, slots=True)
 class Expression:
-    """Node of the ground form. Only `make` and its helpers make nodes, so that `is` is equality; nobody
-    changes one.
+    """Node of the ground form. Only `make` and its helpers make nodes, so that `is` is equality; nodes are
+    never changed.
 
     The class is not frozen, since a frozen one takes four times as long to make, and nodes are made by the
     million.
@@ -103,7 +103,7 @@ class Expression:
 
 @dataclass(frozen=True)
 class SlotInfo:
-    """One leaf of the state: `name` for people (`received[Process(0)]`, `holder[Process(1)].present`), its
+    """Leaf of the state: `name` for people (`received[Process(0)]`, `holder[Process(1)].present`), its
     variable and its sort.
     """
 
@@ -113,15 +113,17 @@ class SlotInfo:
 
     @property
     def key(self) -> str:
-        """First key of the leaf in its variable (`Process(0)`); empty where there is none."""
+        """Return the first key of the leaf in its variable (`Process(0)`); empty if the variable has no
+        keys.
+        """
         keys = self.name.removeprefix(self.variable)
         return keys[1:].partition("]")[0] if keys.startswith("[") else ""
 
 
 @dataclass(frozen=True)
 class InputInfo:
-    """One leaf of a parameter of the step: `name` for people (`packet.identifier.source`), the parameter and
-    its sort.
+    """Leaf of a parameter of the step: `name` for people (`packet.identifier.source`), the parameter and its
+    sort.
     """
 
     name: str
@@ -131,7 +133,9 @@ class InputInfo:
 
 @dataclass(frozen=True)
 class Guard:
-    """A condition of the step, with its place and text; `path` is the condition under which it is reached."""
+    """Guard of the step: a condition with its place and text; `path` is the condition under which the guard
+    is reached.
+    """
 
     condition: Expression
     path: Expression
@@ -194,6 +198,6 @@ class GroundStep:
 
 @dataclass(frozen=True)
 class Layout:
-    """Slots of a state, in order; the grounder's neighbour `layout` flattens state values into them."""
+    """Slots of a state, in order; the module `layout` flattens the values of a state into them."""
 
     slots: tuple[SlotInfo, ...] = field(default=())

@@ -99,12 +99,14 @@ def constant(sort: Sort, value: int | bool) -> Expression:
 
 
 def slot(position: int, sort: Sort) -> Expression:
-    """Return a leaf of the state. One that has a single value is that constant."""
+    """Return the expression of a leaf of the state. A leaf that can have only one value is that constant."""
     return _variable(Operator.SLOT, position, sort)
 
 
 def step_input(position: int, sort: Sort) -> Expression:
-    """Return a leaf of a parameter. One that has a single value is that constant."""
+    """Return the expression of a leaf of a parameter. A leaf that can have only one value is that
+    constant.
+    """
     return _variable(Operator.INPUT, position, sort)
 
 

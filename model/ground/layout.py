@@ -47,7 +47,7 @@ def plan(program: Program) -> Plan:
     """Return the slots of `program`, made once.
 
     Raises:
-        SpecError: there is more to go through than anybody could (`sizes`).
+        SpecError: a domain is too large to be enumerated (`sizes`).
     """
     refuse_large(program)
     return Plan(program)

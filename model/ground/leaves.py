@@ -107,7 +107,9 @@ def _to_optional(leaves: Leaves, source: Shape, target: Shape) -> tuple[Leaves, 
 
 
 def _records(shape: Shape, leaves: Leaves) -> list[tuple[Expression, Shape, Leaves]]:
-    """For each record that the value may be: when it is, its shape and leaves."""
+    """Return, for each record that the value may be, the condition that it is this record, and the record's
+    shape and leaves.
+    """
     if isinstance(shape.type, types.Record):
         return [(TRUE, shape, leaves)]
     tag = leaves[0]

@@ -1,5 +1,5 @@
-"""Simplification of boolean expressions: an operand may decide one, occur twice, or stand beside its own
-negation.
+"""Simplification of boolean expressions: an operand may decide the whole, occur twice, or occur beside its
+own negation.
 
 Only simplifications without a search are made. This file knows nothing of numbers and sets, except that a
 choice may be between them.
@@ -75,8 +75,8 @@ def _join(operands: tuple[Expression, ...]) -> Expression:
 
 
 def _decided(operand: Expression, found: dict[Expression, None], every: Operator) -> bool:
-    """Return True if a conjunction or disjunction is there already: all its operands, if it is of the
-    operator `every`, else one of them.
+    """Return True if an operand is known already: for the operator `every` all its operands are in `found`,
+    else one of them.
     """
     return (all if operand.operator is every else any)(part in found for part in operand.operands)
 
@@ -138,8 +138,9 @@ def _choice(condition: Expression, then: Expression, otherwise: Expression) -> E
 
 
 def _choose_nested(condition: Expression, then: Expression, otherwise: Expression) -> Expression | None:
-    """One choice in place of two that are between two values only, as nested branches of a body leave behind
-    for every leaf that they may write: the conditions are joined, once for all these leaves.
+    """Return one choice in place of two nested choices between the same two values, or None. Nested branches
+    of a body leave such choices behind for every leaf that they may write; the conditions are joined once for
+    all these leaves.
     """
     if then.operator is CHOOSE:
         inner, first, second = then.operands

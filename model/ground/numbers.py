@@ -51,7 +51,7 @@ def _node(
 
 
 def _split(expression: Expression) -> tuple[Expression, int]:
-    """`x + c` as x and c; anything else as itself and 0."""
+    """Return x and c for `x + c`; anything else itself, and 0."""
     if expression.operator is ADD and expression.operands[1].operator is CONSTANT:
         return expression.operands[0], int(expression.operands[1].value)
     return expression, 0

@@ -19,8 +19,8 @@ from antiphon.model.ground.form import Bits, Boolean, Number, SlotInfo
 
 @dataclass(frozen=True)
 class Place:
-    """Bits of one slot, from `offset` to `offset + width - 1`; `low` is added when a number is
-    read, else 0.
+    """Bits of one slot in a packed state, from `offset` to `offset + width - 1`; `low` is added when a number
+    is read, and is 0 for other sorts.
     """
 
     offset: int

@@ -22,14 +22,16 @@ class Parts:
         self._packing = packing
 
     def mask(self, variable: str, *keys: int) -> int:
-        """Return the bits of a variable, or of the value under these numbers of keys in a map, or a map of
-        maps.
+        """Return the bits of a variable; with the numbers of keys those of the value at these keys in a map,
+        or a map of maps.
         """
         shape, first = self._part(variable, keys)
         return sum(place.mask for place in self._packing.places[first : first + shape.width])
 
     def bits(self, variable: str, value: Any, *keys: int) -> int | None:
-        """Return the bits, in place, of `value` there; None when it lies outside the domain."""
+        """Return the bits, in place, of `value` in a variable, or at these numbers of keys in a map; None if
+        the value lies outside the domain.
+        """
         shape, first = self._part(variable, keys)
         if not shape.domain.contains(value):
             return None
@@ -41,7 +43,9 @@ class Parts:
         return packed
 
     def element(self, variable: str, value: Any) -> int | None:
-        """Return the bit, in place, of an element of a set variable; None when it lies outside the domain."""
+        """Return the bit, in place, of `value` as an element of a set variable; None if the value lies
+        outside the domain.
+        """
         shape, first = self._part(variable, ())
         domain = shape.parts[0].domain
         return (

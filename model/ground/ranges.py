@@ -129,7 +129,7 @@ def _reduce(run: Run, node: ir.Reduce) -> Leaves:
 
 
 def extreme(terms: list[tuple[Expression, Expression]], *, smallest: bool) -> Expression | None:
-    """Return the least or greatest of the terms whose conditions are true, of which there is one; None when
+    """Return the least or greatest of the terms whose conditions are true, at least one of which is; None if
     there are no terms.
 
     Constants are taken in order, so that a better one replaces the best so far without a comparison.

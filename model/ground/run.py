@@ -35,9 +35,9 @@ class Frame:
 
     Attributes:
         locals: parameters, locals and bound variables by name.
-        result: the shape of the value that it returns, if it does.
-        running: the condition that it has not returned.
-        value: its value where it has returned.
+        result: the shape of the value that the body returns, if it returns one.
+        running: the condition that the body has not returned.
+        value: the returned value, where the body has returned.
     """
 
     locals: dict[str, Leaves]
@@ -61,7 +61,7 @@ class LargeStep(Exception):
 
 
 class World:
-    """The common data of all runs of one program: its definitions, shapes, and the results of value
+    """Data that all runs of one program share: its definitions, its shapes, and the results of value
     helpers.
     """
 
@@ -97,7 +97,7 @@ class Run:
 
     Attributes:
         state: the leaves of each variable as they were written last.
-        before: those in which the body began.
+        before: the leaves of each variable at the beginning of the body.
         path: the conditions under which the present point is reached.
         pure: whether a predicate or value helper is being evaluated.
         checks: those that did not fold away; in a value helper its own, as if it were all that is executed.
@@ -224,7 +224,7 @@ class Run:
 
 @dataclass(frozen=True)
 class _Side:
-    """The result of one side of a branch; `held` are the guards that held inside it."""
+    """Result of one side of a branch; `held` are the guards that were required inside it."""
 
     state: dict[str, Leaves]
     locals: dict[str, Leaves]

@@ -18,8 +18,8 @@ from antiphon.spec.lang import ir, types
 
 
 def set_of(items: Iterable[tuple[Expression, Leaves]], shape: Shape) -> Expression:
-    """Return the set of the items whose conditions are true; the ranks are collected first, so that each
-    occurs once.
+    """Return the set of the items whose conditions are true; conditions are first collected by rank, so that
+    each rank occurs once.
     """
     element, width = shape.parts[0], shape.parts[0].domain.cardinality
     present: dict[Expression, list[Expression]] = {}
@@ -37,7 +37,7 @@ def set_of(items: Iterable[tuple[Expression, Leaves]], shape: Shape) -> Expressi
 
 
 def _joined(parts: Sequence[Expression], width: int) -> Expression:
-    """The union of the parts, as a balanced tree: readers may walk it recursively."""
+    """Return the union of the parts, as a balanced tree, since readers may walk it recursively."""
     if len(parts) < 2:
         return parts[0] if parts else make.bits(width, 0)
     middle = len(parts) // 2
@@ -132,7 +132,9 @@ def _item(run: Run, node: ir.Item) -> Leaves:
 
 
 def item_where(leaves: Leaves, item: Shape, position: Expression, most: int) -> Leaves:
-    """Return the leaves of the item of a sequence at a position, of the least value where it has none."""
+    """Return the leaves of the item of a sequence at a position; those of the least value if the sequence has
+    no such item.
+    """
     if position.operator is CONSTANT:
         return item_at(leaves, item, int(position.value)) if 0 <= position.value < most else item.zero
     found = item.zero
@@ -178,9 +180,10 @@ def _concatenate(run: Run, node: ir.Concatenate) -> Leaves:
 
 
 def _length(run: Run, node: ir.Expression, leaves: Leaves) -> Expression:
-    """The length of a sequence; if it could be longer than its type only since a check failed, it is not.
+    """Return the length of a sequence, reduced to what its type allows: it can be longer only if a check has
+    failed.
 
-    Else lengths that no state has would double in every round of a loop.
+    Without that, lengths that no state has would double in every round of a loop.
     """
     most, length = run.world.shapes[node.type].domain.most, leaves[0]
     return length if make.interval(length).high <= most else make.modulo(length, make.number(most + 1))

@@ -40,7 +40,7 @@ class Shape:
 
     Attributes:
         type: the type; `ir.Integer` and `ir.NoneType` too.
-        domain: its domain; of `ir.Integer` and `ir.NoneType` it has no values.
+        domain: the domain of the type; it has no values for `ir.Integer` and `ir.NoneType`.
         parts: the shapes inside: of an optional value, a set's element, a sequence's item, the fields, the
             records, or key and value.
         offsets: for an optional, record or union value the position of the first leaf of each part.

@@ -4,7 +4,7 @@ before anything is made of it.
 1. An action is tried with all its arguments: their number is the product of the domains of its parameters,
    but for those that range over the elements of a set variable.
 2. A range over a type (`for n in self.each(Number)`) has a round for each value, a range within it a round
-   for each round of the outer one, also when a helper has it that is called there.
+   for each round of the outer one, also when the inner range is in a helper that the outer one calls.
 3. Ranges over sets and sequences are not counted here: the number of their rounds depends on the state, and
     `binders` counts those that are unrolled.
 
@@ -33,7 +33,8 @@ def refuse_large(program: Program) -> None:
     """Refuse a program with more than `MOST` arguments or rounds.
 
     Raises:
-        SpecError: an action or a range has; with its size, its place, and the domains that make it.
+        SpecError: an action or a range has more; the message gives its size, its place, and the domains that
+        make it.
     """
     module = program.module
     for method in program.declaration.marked("action", "environment"):
@@ -103,14 +104,14 @@ def _number(bits: float) -> str:
 
 @dataclass(frozen=True)
 class _Heaviest:
-    """Number of rounds of a part, as a logarithm, and the ranges, one in the other, that make them."""
+    """Number of rounds of a part, as a logarithm, and the nested ranges that make them."""
 
     bits: float = -math.inf
     binders: tuple[ir.Binder, ...] = ()
 
 
 class _Rounds:
-    """Counts the rounds of bodies, each helper once."""
+    """Counter of the rounds of bodies, each helper once."""
 
     def __init__(self, program: Program) -> None:
         self.program, module = program, program.module
@@ -118,7 +119,7 @@ class _Rounds:
         self.known: dict[str, _Heaviest] = {}
 
     def of(self, part: object) -> _Heaviest:
-        """The rounds of a part of the form."""
+        """Return the rounds of a part of the form."""
         if isinstance(part, tuple):
             return max(map(self.of, part), key=lambda found: found.bits, default=_Heaviest())
         if not isinstance(part, ir.Node):
@@ -140,7 +141,7 @@ class _Rounds:
 
 
 def _ranges(part: ir.Node) -> tuple[ir.Binder, ...]:
-    """The ranges over types that a part is a loop over."""
+    """Return the ranges over types over which a part loops."""
     match part:
         case ir.Quantify() | ir.Gather() | ir.Reduce() | ir.First():
             binders = part.binders

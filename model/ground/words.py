@@ -48,8 +48,8 @@ class Place:
 
 
 class WordPacking:
-    """Places of the slots of a layout, in `words` words; `bits` are really used. Slots that are not `kept`
-    take none, and are read as the least value.
+    """Places of the slots of a layout, in `words` words; `bits` of them are used. Slots that are not `kept`
+    take no bits, and are read as the least value.
     """
 
     def __init__(self, slots: Sequence[SlotInfo], kept: Collection[int] | None = None) -> None:
@@ -85,8 +85,8 @@ class WordPacking:
 
 
 def _starts(widths: Sequence[int], groups: Sequence[str]) -> tuple[list[tuple[int, int]], int]:
-    """Place leaves of these widths (word and bit), and count the words: first the leaves wider than a word,
-    then group by group, each from the word on in which the one before it ended.
+    """Return the place (word and bit) of each leaf of these widths, and the number of words: first come the
+    leaves wider than a word, then group by group, each from the word in which the group before it ended.
     """
     starts = [(0, 0)] * len(widths)
     free: list[int] = []

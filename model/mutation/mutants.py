@@ -35,8 +35,8 @@ _numbers = itertools.count(1)
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change of one method. `method` is its name in the program's form, and `function` its text; `place`
-    its file and line.
+    """Mutant: one change of one method. `method` is the method's name in the program's form, `function` its
+    text, `place` its file and line.
     """
 
     method: str
@@ -52,13 +52,13 @@ class Mutant:
 
     @property
     def place(self) -> str:
-        """The class, the method and the line."""
+        """Return the class, the method and the line of the change."""
         return f"{self._where}, line {self.change.line}"
 
     @property
     def name(self) -> str:
-        """Name of the mutant: the change and its method, without the line, so that it stays when the method
-        moves in its file.
+        """Return the name of the mutant: the change and its method. The line is left out, so that the name
+        stays when the method moves in its file.
         """
         return f"{self._where}: {self.change}"
 
@@ -91,8 +91,8 @@ class Mutant:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Variant that is switched the other way: an active repair is left out, with the repairs that build on
-    it; an inactive planted fault is made.
+    """Variant that is switched the other way: an active repair is switched off, with the repairs that build
+    on it, or an inactive planted fault is switched on.
     """
 
     variant: str
@@ -100,7 +100,9 @@ class LeftOut:
 
     @staticmethod
     def of_program(program: Program) -> tuple[LeftOut, ...]:
-        """Return one for each active repair, and for each inactive planted fault that the program offers."""
+        """Return a `LeftOut` for each active repair, and for each inactive planted fault that the program
+        offers.
+        """
         constants = program.constants
         repairs = (item.name for item in program.declaration.constants if item.repair is not None)
         faults = (note_of(item, Mutation).name for item in offered(program.spec).mutations)
@@ -126,7 +128,7 @@ class LeftOut:
         """Return the program with the variant switched.
 
         Raises:
-            SpecError: what comes of it is no specification.
+            SpecError: the resulting text is no specification.
         """
         repairs = {item.name for item in program.declaration.constants if item.repair is not None}
         others = {name: value for name, value in program.constants.items() if name not in repairs}
@@ -168,7 +170,9 @@ def reached(part: object, module: ir.Module, without: frozenset[str] = frozenset
 
 
 def _called(part: object) -> frozenset[str]:
-    """The names of the helpers that a part of the form calls itself, of a definition found once."""
+    """Return the names of the helpers that a part of the form calls directly; the result for a definition is
+    cached.
+    """
     if isinstance(part, tuple):
         return frozenset[str]().union(*map(_called, part))
     known = _calls.get(id(part))
@@ -207,15 +211,15 @@ def caused(
 
 
 def _events(body: tuple[ir.Statement, ...]) -> set[str]:
-    """The records that are emitted there."""
+    """Return the record types that are emitted in a body."""
     kinds = [node.event.type for node in nodes(body) if isinstance(node, ir.Emit)]
     records = (record for kind in kinds for record in getattr(kind, "records", (kind,)))
     return {getattr(record, "name", "") for record in records}
 
 
 def _own(program: Program) -> Iterator[MethodDeclaration]:
-    """The methods that steps of the algorithm, and its beginnings, reach by calls and events; guards on the
-    actor and constraints stand before a step and are no part of it.
+    """Yield the methods that steps of the algorithm, and its initial states, reach by calls and events.
+    Guards on the actor and constraints are left out: they come before a step and are no part of it.
     """
     module, declaration = program.module, program.declaration
     before = frozenset(item.name for item in declaration.marked("guard", "constraint"))
@@ -240,7 +244,9 @@ def _context(program: Program, declared: MethodDeclaration) -> Context:
 
 
 def _least(program: Program, kind: types.Type, names: dict[str, object]) -> str | None:
-    """The text of the first value of a type, where it can be written; what it names is added to `names`."""
+    """Return the text of the first value of a type, or None if it cannot be written; the names in it are
+    added to `names`.
+    """
     match kind:
         case types.Optional():
             return "None"
@@ -260,7 +266,9 @@ def _least(program: Program, kind: types.Type, names: dict[str, object]) -> str 
 
 @lru_cache(maxsize=16)
 def _stand_in(function: FunctionType, owner: type, change: Change) -> type:
-    """The class with the changed text; one for all programs that are asked one after the other."""
+    """Return the class with the changed text; the last ones are cached, for programs that are asked one after
+    the other.
+    """
     source, node = function_of(function)
     file = f"<{source.file}, changed {next(_numbers)}>"
     lines = _changed(node, source.lines, change.edits)
@@ -273,7 +281,9 @@ def _stand_in(function: FunctionType, owner: type, change: Change) -> type:
 
 
 def _changed(node: ast.FunctionDef, lines: tuple[str, ...], edits: tuple[Edit, ...]) -> list[str]:
-    """The lines of a method with the edits made; as many as there were, but for what an edit adds."""
+    """Return the lines of a method with the edits made; their number stays, except for lines that an edit
+    adds.
+    """
     first = min([node.lineno, *(item.lineno for item in node.decorator_list)])
     last = node.end_lineno or node.lineno
     starts = [0, *itertools.accumulate(len(line.encode()) for line in lines[first - 1 : last])]
@@ -286,7 +296,9 @@ def _changed(node: ast.FunctionDef, lines: tuple[str, ...], edits: tuple[Edit, .
 
 
 def _executed(text: str, file: str, names: Mapping[str, object], owner: type) -> Any:
-    """The function that the text of a class with one method defines; `super()` in it is that of `owner`."""
+    """Return the function that the text of a class with one method defines; `super()` in it means that of
+    `owner`.
+    """
     (body,) = ast.parse(text).body
     assert isinstance(body, ast.ClassDef)
     (method,) = body.body

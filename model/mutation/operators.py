@@ -159,7 +159,9 @@ _PLACE = Annotated[int, Between(0, PLACES - 1)]
 
 
 def _last(call: ast.Call) -> ast.expr | None:
-    """`next(E(x) for x in D if C(x))` with the last x instead; None where there is more than one loop."""
+    """Return `next(E(x) for x in D if C(x))` changed to take the last suitable x; None if it has more than
+    one loop.
+    """
     generator = call.args[0]
     assert isinstance(generator, ast.GeneratorExp)
     if len(generator.generators) != 1 or not isinstance(generator.generators[0].target, ast.Name):
@@ -183,7 +185,7 @@ def _last(call: ast.Call) -> ast.expr | None:
 
 
 def _named(node: ast.expr, name: str, text: str) -> str:
-    """The text of an expression with another one in the place of a name."""
+    """Return the text of an expression with `text` in the place of a name."""
 
     class Renamed(ast.NodeTransformer):
         def visit_Name(self, found: ast.Name) -> ast.expr:
@@ -258,7 +260,9 @@ OPERATORS: dict[str, Operator] = {
 
 
 def _nodes(method: ast.FunctionDef) -> Iterator[ast.AST]:
-    """The nodes of the body, in the order of the text; what bounds the exploration is left out."""
+    """Yield the nodes of the body, in the order of the text, without those in `budget(...)`, which bound the
+    exploration.
+    """
     todo: list[ast.AST] = list(reversed(method.body))
     while todo:
         node = todo.pop()
@@ -293,7 +297,9 @@ def _operands(node: ast.expr, kind: type[ast.boolop]) -> list[ast.expr]:
 def _joined(
     kind: type[ast.boolop], parts: Sequence[ast.expr], changed: int | None = None, new: ast.expr | None = None
 ) -> ast.expr:
-    """The parts joined, with another one, or none, in the place `changed`."""
+    """Return the parts joined by `and` or `or`; the part at `changed` is replaced by `new`, or dropped
+    without one.
+    """
     left = [new if number == changed else part for number, part in enumerate(parts)]
     there = [part for part in left if part is not None]
     if len(there) == 1:

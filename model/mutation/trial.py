@@ -102,7 +102,7 @@ class Answer:
 
 
 def is_always_true(program: Program, predicate: str) -> bool:
-    """Return True if the types alone make a predicate true, so that it folds to a constant."""
+    """Return True if a predicate is true by the types alone, so that it folds to a constant."""
     holds = ground_predicate(program, predicate).holds
     return holds.operator is Operator.CONSTANT and bool(holds.value)
 
@@ -187,9 +187,9 @@ class Trial:
         return ""
 
     def _could_break(self, property: str) -> bool:
-        """Return True if some step, in some state that the types allow, breaks the property: any step with
-        any arguments, or, where all states are seen, a step that occurs. One that is too large to see
-        through could.
+        """Return True if some step breaks the property in some state that the types allow. Any step with any
+        arguments counts; if all states were seen, only steps that occur. A step that is too large to analyse
+        counts as breaking it.
         """
         try:
             whole = [ground(self.program, item.name, most=LARGE) for item in self.program.module.actions]
@@ -254,8 +254,8 @@ class Trial:
     def _ask_large(
         self, changed: Program, asked: dict[str, PropertyKind], bounds: Bounds, *, compares: bool
     ) -> Answer:
-        """Return the properties that a mutant breaks, by machine code; and, where it breaks nothing, whether
-        its states can be told from the program's.
+        """Return the properties that a mutant breaks, by machine code; if it breaks none, the answer says
+        whether its states differ from the program's.
         """
         try:
             with under_limits(bounds):
@@ -293,7 +293,7 @@ class Trial:
     # The original -------------------------------------------------------------------------------------------
 
     def _explore_original(self) -> None:
-        """The program itself, once: its states and steps to compare with."""
+        """Explore the program itself, once: its states and steps are compared with those of mutants."""
         if self._original is None and not self._is_wide:
             self._original = PythonTransitions(self.program)
             space = TransitionSpace(self._original)
@@ -341,14 +341,14 @@ class Trial:
         return all(taken(original, packed) == taken(now, packed) for packed in space.packed)
 
     def _judging(self, program: Program) -> tuple[str, ...]:
-        """The variables that handlers of events write in both programs, in the order of a state."""
+        """Return the variables that handlers of events write in both programs, in the order of a state."""
         module = self.program.module
         bodies = tuple(item.body for item in module.handlers)
         written = {node.variable for node in nodes(bodies, module) if isinstance(node, ir.Assign)}
         return tuple(name for name in program.variables if name in written)
 
     def _texts_of(self, property: str) -> frozenset[str]:
-        """The helpers that say what a property means."""
+        """Return the helpers that define what a property means."""
         module = self.program.module
         parts: list[object] = [
             item.body for item in (*module.predicates, *module.step_invariants) if item.name == property
@@ -401,14 +401,16 @@ Histories = tuple[frozenset[tuple[Raw, ...]], frozenset[tuple[Raw, ...]]]
 
 
 def _histories(space: WholeSpace, program: Program, variables: tuple[str, ...]) -> Histories:
-    """The values that some variables take together; every variable, where there are none."""
+    """Return the combinations of values that some variables take; with no variables given, those of all
+    variables.
+    """
     slots = layout(program).slots
     chosen = [number for number, slot in enumerate(slots) if not variables or slot.variable in variables]
     return space.together(chosen), space.together(chosen, quiet=True)
 
 
 class _Hunt(Search):
-    """A search that ends when nothing more can be broken, and else sees all states."""
+    """Search that ends when no further property can be broken, and otherwise sees all states."""
 
     def __init__(self, space: WholeSpace, kinds: dict[str, PropertyKind], bounds: Bounds) -> None:
         watched = (PropertyKind.INVARIANT, PropertyKind.WITNESS)
@@ -424,28 +426,30 @@ class _Hunt(Search):
 
 
 def _least_of(bounds: Bounds, states: int) -> Bounds:
-    """The bounds, with at most so many states."""
+    """Return the bounds, limited to at most this many states."""
     return replace(bounds, states=states if bounds.states is None else min(bounds.states, states))
 
 
 def _in_error(broken: tuple[str, ...], left: tuple[str, ...], apart: tuple[str, ...]) -> Answer:
-    """A mutant that runs into an error is invalid, unless it broke something before."""
+    """Return the answer for a mutant that runs into an error: it is invalid, unless it broke a property
+    before.
+    """
     if broken:
         return Answer(Fate.KILLED, broken, left, apart)
     return Answer(Fate.INVALID, apart=apart, reason="it runs into an error of the specification")
 
 
 def _some_breaks(steps: Iterable[GroundStep], property: str) -> bool:
-    """Return True if the grounder left a way in which one of the steps breaks the property."""
+    """Return True if, after grounding, one of the steps can still break the property."""
     broken = (item.broken for step in steps for item in step.breaks if item.property == property)
     return any(item.operator is not Operator.CONSTANT or item.value for item in broken)
 
 
 def _confirm(changed: Program, space: TransitionSpace, search: Search, name: str) -> None:
-    """CPython takes the run that broke a property, and finds it broken.
+    """Check with CPython that the run which broke a property really breaks it.
 
     Raises:
-        InternalError: it does not.
+        InternalError: the run does not break the property.
     """
     decision = search.decided[name]
     start, steps = space.way_to(decision.state)
@@ -462,7 +466,7 @@ def _confirm(changed: Program, space: TransitionSpace, search: Search, name: str
 
 
 def _differing(module: ir.Module, changed: ir.Module) -> frozenset[str]:
-    """The names of the definitions that are not the same."""
+    """Return the names of the definitions that differ between two modules."""
 
     def bodies(of: ir.Module) -> dict[str, ir.Definition]:
         parts = (*of.functions, *of.procedures, *of.initials, *of.actions, *of.handlers, *of.predicates)
@@ -473,8 +477,8 @@ def _differing(module: ir.Module, changed: ir.Module) -> frozenset[str]:
 
 
 def _written(module: ir.Module, method: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The variables that are written by the actions which reach a method, and by what handles their events;
-    and the properties that are expected there.
+    """Return the variables written by actions that reach a method and by handlers of their events, and the
+    properties that these actions and handlers expect.
     """
     definitions = {
         item.name: item for item in (*module.functions, *module.procedures, *module.actions, *module.handlers)
@@ -490,8 +494,8 @@ def _written(module: ir.Module, method: str) -> tuple[frozenset[str], frozenset[
 
 
 def _read(module: ir.Module, property: str) -> frozenset[str]:
-    """The variables that say whether a property is kept: those that its text reads, or the text that expects
-    it; every variable for the absence of deadlock.
+    """Return the variables that decide whether a property is kept: those that its text reads, or the text
+    that expects it; every variable for the absence of deadlock.
     """
     parts: list[object] = [
         item.body for item in (*module.predicates, *module.step_invariants) if item.name == property

@@ -45,7 +45,7 @@ VERSION = "proofs 1"
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to a question.
+    """Answer of Z3 to a question, after all attempts.
 
     Attributes:
         outcome: proved, refuted or unknown.
@@ -87,7 +87,7 @@ class Asker:
 
         Args:
             asked: the question.
-            fixed: the names of the step and the goal: they are the key in the cache.
+            fixed: the names of the step and the goal, which are the key in the cache.
             fewer: the same question with fewer assumptions, the fewest first: a proof from fewer is a proof.
 
         Raises:

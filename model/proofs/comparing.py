@@ -43,7 +43,7 @@ def compared(reader: Reader, expression: ir.Compare, frame: Frame) -> Formula:
     """Return the truth of a comparison.
 
     Raises:
-        Outside: it counts what cannot be counted, or orders what has no order.
+        Outside: the comparison counts elements that cannot be counted, or orders values without an order.
     """
     operator, at = expression.operator, expression.at
     counted = _counted(reader, expression, frame)
@@ -78,8 +78,9 @@ def _included(
 
 
 def _numbered(reader: Reader, expression: ir.Compare, frame: Frame) -> Formula | None:
-    """A comparison of the numbers of two members of one open index, or of one with 0; or of the rest of a
-    number with that of a member: `m.index % n == p.index`.
+    """Return the formula of a comparison of the numbers of two members of one open index, or of a member's
+    number with 0, or of a remainder with a member's number: `m.index % n == p.index`. None for any other
+    comparison.
     """
     left, right = expression.left, expression.right
     turn = _turn(reader, left, right, frame) or _turn(reader, right, left, frame)
@@ -109,7 +110,9 @@ def _numbered(reader: Reader, expression: ir.Compare, frame: Frame) -> Formula |
 def _turn(
     reader: Reader, left: ir.Expression, right: ir.Expression, frame: Frame
 ) -> Formula | None:
-    """`m.index % n == p.index`, where n is the size of p's index: some function gives the p of each m."""
+    """Return the formula of `m.index % n == p.index`, where n is the size of p's index: an uninterpreted
+    function gives the p of each m. None for any other equation.
+    """
     match left, right:
         case (
             ir.Arithmetic(
@@ -141,7 +144,9 @@ def _is_open(reader: Reader, expression: ir.Expression) -> bool:
 
 
 def _counted(reader: Reader, expression: ir.Compare, frame: Frame) -> Formula | None:
-    """A comparison of the size of one set with a number or a sum of constants."""
+    """Return the formula of a comparison of the size of one set with a number or a sum of constants; None for
+    any other comparison.
+    """
     sizes: list[tuple[SetValue, int]] = []
     total: dict[str, int] = {}
     if not _mentions_size(expression.left) and not _mentions_size(expression.right):
@@ -182,7 +187,7 @@ def _linear(
     reader: Reader, side: ir.Expression, sign: int, sizes: list[tuple[SetValue, int]], total: dict[str, int],
     frame: Frame,
 ) -> None:  # fmt: skip
-    """Add an integer expression, times `sign`, to a sum of sizes and constants."""
+    """Add an integer expression, times `sign`, to a linear sum of set sizes and constants."""
     match side:
         case ir.Size(collection=collection):
             sizes.append((reader.collection(collection, frame), sign))

@@ -55,7 +55,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class Path:
-    """One way through a body.
+    """Path: one way through a body.
 
     Attributes:
         frame: locals, the state at its end, and the conditions of the path.
@@ -264,7 +264,7 @@ class Executor:
         return paths
 
     def _at_once(self, binder: ir.Binder, body: Sequence[ir.Statement], path: Path) -> Path:
-        """All turns of a loop whose turns do not meet."""
+        """Return the path after all turns of a loop whose turns do not interfere."""
         self._refuse_more_than_writes(body)
         frame = path.frame
         evaluator = self.evaluator
@@ -370,7 +370,7 @@ class Executor:
 
 @dataclass(frozen=True)
 class _Silent:
-    """A turn of a loop whose checks were made before."""
+    """Turn of a loop whose checks were made before, so that they are not made again."""
 
     evaluator: Evaluator
     turn: Callable[[Value], tuple[Formula, dict[str, Value]]]

@@ -60,9 +60,9 @@ class Evaluator:
 
     Attributes:
         theory: what is known of the sorts.
-        constants: the constants that have a value here, by name.
-        call: what evaluates a helper.
-        checks: what was found that could go wrong.
+        constants: the constants that have a value, by name.
+        call: the function that evaluates a helper.
+        checks: the conditions that must hold for the text to have no error.
     """
 
     theory: Theory
@@ -72,7 +72,7 @@ class Evaluator:
 
     @property
     def sorts(self) -> Sorts:
-        """Sorts of the proof."""
+        """Return the sorts of the proof."""
         return self.theory.sorts
 
     # Checks -------------------------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ class Evaluator:
 
     @contextmanager
     def _bound(self, variables: Sequence[Var]) -> Iterator[None]:
-        """Checks that are made inside are made for all values of the variables."""
+        """Context in which the checks made inside are required for all values of the variables."""
         count = len(self.checks)
         yield
         for number in range(count, len(self.checks)):
@@ -221,7 +221,7 @@ class Evaluator:
         return self.fitted(self.value(expression, frame), kind, frame, expression.at)
 
     def fitted(self, value: Value, kind: types.Type, frame: Frame, at: Location) -> Value:
-        """Return a value in the form of a type; that it belongs to the type becomes a check."""
+        """Return a value in the form of a type, and record as a check that the value belongs to the type."""
         self.check(self.sorts.belongs(value, kind, at), frame, at, "a value leaves its domain")
         if isinstance(kind, types.MapOf) and isinstance(value, MapValue):
             return MapValue(kind, lambda key: self.sorts.fitted(value.get(key), kind.value))
@@ -355,7 +355,7 @@ class Evaluator:
         )  # fmt: skip
 
     def _number(self, index: ir.Expression, frame: Frame) -> Value:
-        """`p.index`: a number that no other member has, in the order of the members."""
+        """Return the value of `p.index`: a number that no other member has, in the order of the members."""
         kind, value = index.type, self.value(index, frame)
         assert isinstance(kind, types.IndexType)
         assert isinstance(value, Scalar)
@@ -399,7 +399,7 @@ class Evaluator:
         """Return the value of an expression that must be a set.
 
         Raises:
-            Outside: it is a sequence.
+            Outside: the value is a sequence.
         """
         value = self.value(expression, frame)
         if not isinstance(value, SetValue):
@@ -543,7 +543,9 @@ class Evaluator:
     def _over_sets(
         self, binder: ir.Binder, kind: types.SetOf, one: Callable[[Value], Formula], *, every: bool
     ) -> Formula:
-        """A quantifier over sets, all of which pass a test on their size: one over the sort of such sets."""
+        """Return a quantifier over sets that pass a test on their size: it ranges over the sort of such
+        sets.
+        """
         guess = Guess()
         nowhere = Symbol(f"{binder.name} before its test", (Sort(getattr(kind.of, "name", "")),))
 
@@ -630,7 +632,7 @@ def _united(operator: ir.SetOperation, one: SetValue, other: SetValue) -> Callab
 
 
 def _on_ring(number: ir.Expression, index: types.IndexType) -> ir.Expression | None:
-    """The p of `(p.index + 1) % size`."""
+    """Return the p of `(p.index + 1) % size`, the next member of a ring; None for any other number."""
     match number:
         case ir.Arithmetic(
             operator=ir.Operation.MODULO,

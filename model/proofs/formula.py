@@ -36,7 +36,7 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Var:
-    """Variable of a quantifier; each quantifier makes its own, told apart by `number`."""
+    """Variable of a quantifier; each quantifier makes its own, distinguished by `number`."""
 
     name: str
     sort: Sort
@@ -52,7 +52,7 @@ class App:
 
     @property
     def sort(self) -> Sort:
-        """Sort of the value."""
+        """Return the sort of the value."""
         assert self.symbol.result is not None
         return self.symbol.result
 
@@ -161,19 +161,19 @@ def equal(left: Term, right: Term) -> Formula:
 
 
 def negation(formula: Formula) -> Formula:
-    """Return the negation."""
+    """Return the negation of a formula, simplified."""
     if isinstance(formula, Truth):
         return FALSE if formula.value else TRUE
     return formula.of if isinstance(formula, Not) else Not(formula, free=formula.free)
 
 
 def conjunction(*formulas: Formula) -> Formula:
-    """Return the conjunction."""
+    """Return the conjunction of formulas, simplified."""
     return _joined(And, formulas, FALSE, TRUE)
 
 
 def disjunction(*formulas: Formula) -> Formula:
-    """Return the disjunction."""
+    """Return the disjunction of formulas, simplified."""
     return _joined(Or, formulas, TRUE, FALSE)
 
 
@@ -202,7 +202,7 @@ def implication(premise: Formula, conclusion: Formula) -> Formula:
 
 
 def equivalence(left: Formula, right: Formula) -> Formula:
-    """Return the equivalence."""
+    """Return the equivalence of two formulas."""
     if left is right:
         return TRUE
     return conjunction(implication(left, right), implication(right, left))
@@ -216,7 +216,8 @@ def choice(condition: Formula, then: Formula, otherwise: Formula) -> Formula:
 
 
 def forall(variables: Sequence[Var], body: Formula, at: Location | None = None) -> Formula:
-    """Return the formula for all values of the variables, without those that the body does not have.
+    """Return the formula for all values of the variables; variables that do not occur in the body are
+    dropped.
 
     `not (x = t) or B` for all x is B with t in the place of x (t without x), which needs no quantifier.
     """
@@ -260,7 +261,7 @@ def _quantified(every: bool, variables: Sequence[Var], body: Formula, at: Locati
 
 
 def _pinned(every: bool, item: Var, body: Formula) -> Term | None:
-    """The term that `item` must equal for the body to matter."""
+    """Return the term that `item` must equal for the body to matter; None if there is none."""
     parts = body.of if isinstance(body, Or if every else And) else (body,)
     for part in parts:
         inner = part.of if every and isinstance(part, Not) else None if every else part

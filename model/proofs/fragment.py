@@ -153,9 +153,11 @@ def _normal(formula: Formula, *, positive: bool) -> Formula:
 
 
 def _witnessed(formula: Formula, names: Iterator[int]) -> Formula:
-    """The formula, in normal form, with functions of what it depends on for what is said to exist.
+    """Return the formula, in normal form, with a function of the surrounding variables in the place of each
+    element that is said to exist (Skolemization).
 
-    What depends on nothing becomes a constant. All quantifiers are `all` then, and stand outside.
+    An element that depends on no variable becomes a constant. Then all quantifiers are `all`, and stand
+    outside.
     """
 
     def made(item: Formula, terms: dict[Var, Term], every: frozenset[Var]) -> Formula:
@@ -206,7 +208,7 @@ def _quantifies(formula: Formula) -> bool:
 
 
 def _stripped(formula: Formula, bound: list[Var]) -> Formula:
-    """The formula without its quantifiers, whose variables are added to `bound`."""
+    """Return the formula without its quantifiers, whose variables are appended to `bound`."""
     match formula:
         case Quantified(variables=variables, body=body):
             fresh = {item: variable(item.name, item.sort) for item in variables}
@@ -295,7 +297,9 @@ def _place(at: Location) -> str:
 
 
 def _ground_terms(formulas: Iterable[Formula]) -> dict[Sort, list[Term]]:
-    """The terms without variables in formulas, and what their functions make of these, once."""
+    """Return the terms without variables in formulas, and the terms that one application of their functions
+    makes of these, by sort.
+    """
     found: dict[Sort, dict[Term, None]] = {}
     functions: dict[Symbol, None] = {}
     for item in walk(formulas):

@@ -18,7 +18,7 @@ from antiphon.spec.lang.errors import Location
 
 @dataclass(frozen=True)
 class Check:
-    """Check: a condition that must be true for the text to have a meaning, and its place."""
+    """Check: a condition that must be true for the text to have a meaning, and the place of that text."""
 
     formula: Formula
     at: Location
@@ -51,13 +51,13 @@ class Frame:
 
 
 class Reader(Protocol):
-    """Interface of the evaluator of expressions to its parts."""
+    """Interface by which the parts of the evaluator of expressions call it."""
 
     theory: Theory
 
     @property
     def sorts(self) -> Sorts:
-        """Sorts of the proof."""
+        """Return the sorts of the proof."""
 
     def value(self, expression: ir.Expression, frame: Frame) -> Value:
         """Return the value of an expression."""

@@ -46,7 +46,7 @@ class Decided:
 
     @property
     def why(self) -> str:
-        """Reason for a verdict `unknown`."""
+        """Return the reason for a verdict `unknown`."""
         if self.trace is None:
             return f"no counterexample to induction was found with at most {MOST_SIZE} of each"
         if self.reached:

@@ -116,10 +116,10 @@ class Reading:
                 )
 
     def _size(self, size: int | str) -> int | App:
-        """A size expression as a number, or as a constant of which only the order is known.
+        """Return a size expression as a number, or as a constant of which only the order is known.
 
         Raises:
-            Outside: it is more than a constant of `every` and a number.
+            Outside: the expression is more than a constant of `every` and a number.
         """
         names = types.Int(0, size).sizes
         named = [name for name in names if name in self.every]

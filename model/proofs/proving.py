@@ -131,7 +131,7 @@ def prove_every(
 
 
 class Proof:
-    """The obligations of one specification and their answers.
+    """Proof of one specification: its obligations and their answers.
 
     Attributes:
         results: what became of each obligation, in order.
@@ -228,8 +228,8 @@ class Proof:
     def _question(
         self, part: Part, own: str | None = None, leaving_out: Sequence[Axiom] = ()
     ) -> Question:
-        """The question of a part: with all that may be assumed, or with one invariant alone, or with fewer
-        axioms.
+        """Return the question for a part of an obligation: with all assumptions, or with one invariant alone,
+        or with fewer axioms.
         """
         step = [(STEP, item.formula) for item in part.hypotheses if item.name == STEP]
         assumed = [
@@ -253,13 +253,13 @@ class Proof:
         return self._last[1]
 
     def _overlap(self, groups: tuple[QuorumClass, ...]) -> bool:
-        """Return True if large sets meet, asked once."""
+        """Return True if sets of these classes always meet; the answer is cached."""
         if groups not in self._meeting:
             self._meeting[groups] = smt.overlap(groups)
         return self._meeting[groups]
 
     def _see_confirmed(self, axiom: Axiom) -> None:
-        """Look at all subsets of small sets, that quorums meet as the axiom says."""
+        """Confirm an axiom that quorums meet, on all subsets of small sets."""
         if axiom.name in self.axioms:
             return
         constants, every = self.reading.program.constants, self.reading.every
@@ -273,7 +273,7 @@ class Proof:
     # Verdicts -----------------------------------------------------------------------------------------------
 
     def judged(self, name: str) -> Verdict:
-        """Return the verdict about a property."""
+        """Return the verdict about a property, from the answers to its obligations."""
         base = self.base[name]
         if base.outcome is Outcome.VIOLATED or self.base.exploration.states == 0:
             return base
@@ -306,7 +306,9 @@ class Proof:
         return Verdict(name, self.kinds[name], Outcome.UNKNOWN, evidence, provenance, reason, decided.trace)
 
     def _needed(self, name: str) -> tuple[set[str], list[str]]:
-        """The properties that must be proved for one to be, and the axioms that these proofs lean on."""
+        """Return the properties that must be proved for the property `name`, and the axioms that these proofs
+        use.
+        """
         needed = {name, SPECIFICATION}
         axioms: dict[str, None] = {}
         while True:
@@ -318,7 +320,9 @@ class Proof:
             needed |= more
 
     def _bound(self, name: str, needed: set[str], axioms: list[str]) -> str:
-        """`for every nodes, by induction with A, B`, and the axioms that are worth saying."""
+        """Return the evidence in words: `for every nodes, by induction with A, B`, and the axioms that are
+        worth mentioning.
+        """
         every = self.reading.every
         others = [item for item in self.kinds if item in needed - {name}]
         fixed = [
@@ -333,7 +337,7 @@ class Proof:
         return f"{said}, by induction{with_}{under}"
 
     def notes(self) -> list[str]:
-        """Return notes for a reader of the report."""
+        """Return notes for the reader of the report."""
         done = [item for item in self.results if item.outcome is Outcome.HOLDS]
         asked = self.asker.seeds
         stable = sum(item.seeds == asked for item in done)

@@ -44,7 +44,7 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class Configuration:
-    """Configuration of Z3's search; the name stands in reports."""
+    """Configuration of Z3's search; its name is printed in reports."""
 
     name: str
     options: Mapping[str, Any]
@@ -120,7 +120,7 @@ def ask(
 
 
 class _Writer:
-    """Writes formulas as Z3's expressions."""
+    """Writer of formulas as Z3's expressions."""
 
     def __init__(self, context: Any) -> None:
         self.context = context
@@ -131,7 +131,7 @@ class _Writer:
         self._kept: list[Formula] = []
 
     def formula(self, formula: Formula) -> Any:
-        """The expression of a formula."""
+        """Return Z3's expression for a formula."""
         found = self._known.get(id(formula))
         if found is None:
             found = self._known[id(formula)] = self._made(formula)

@@ -73,12 +73,12 @@ class QuorumClass:
 
     @property
     def sort(self) -> Sort:
-        """Sort of these sets."""
+        """Return the sort of the sets in this class."""
         return Sort(f"Set[{self.index.name}] with {self.words}")
 
     @property
     def words(self) -> str:
-        """Return the test in words."""
+        """Return the test of the class in words."""
         strict = dict(self.bound)
         number = strict.get("", 0)
         relation, number = (">", 0) if number == 1 else (">=", number)
@@ -103,7 +103,7 @@ class QuorumClass:
 
     @property
     def has(self) -> Symbol:
-        """Relation of membership: a member, a quorum."""
+        """Return the relation of membership between a member and a quorum."""
         return Symbol(f"in {self.sort.name}", (Sort(self.index.name), self.sort))
 
 
@@ -130,7 +130,7 @@ class Axiom:
     Attributes:
         name: the words.
         formula: the formula.
-        groups: the classes of sets that meet, when the axiom is about those.
+        groups: the classes of sets that meet, if the axiom is about quorums.
         is_worth_saying: whether it is more than the order of numbers.
     """
 
@@ -248,7 +248,7 @@ class Theory:
         return conjunction(group.exists, exists((quorum,), forall((member,), inside, at), at))
 
     def _has_elements(self, some: SetValue, needed: int, at: Location | None) -> Formula:
-        """The set has at least so many elements."""
+        """Return the condition that the set has at least `needed` elements."""
         if needed > MOST_COUNTED:
             raise Outside(f"elements are counted up to {needed}: counting is outside the fragment", at)
 
@@ -326,7 +326,9 @@ class Theory:
                 )
 
     def _numbers(self, terms: dict[App, None]) -> Iterator[Axiom]:
-        """Literals and offsets of one base in their order, neighbours without a number between them."""
+        """Yield the axioms on literals and offsets from one base: they are in order, and neighbours have no
+        number between them.
+        """
         rows: dict[Term | None, dict[int, App]] = {}
         for term in terms:
             number = known(term)
@@ -353,7 +355,9 @@ class Theory:
                 yield Axiom(f"{term.symbol.name} >= 1", at_most(one, term), is_worth_saying=False)
 
     def _members(self, formulas: list[Formula]) -> Iterator[Axiom]:
-        """No two members have one number, which is one of those below the size; and in their order."""
+        """Yield the axioms on the numbers of members: no two have the same one, each is below the size, and
+        they follow the order.
+        """
         used = _symbols(formulas)
         for symbol, index in self.numbered.items():
             if symbol not in used:
@@ -374,7 +378,9 @@ class Theory:
             yield Axiom(name, conjunction(*facts), is_worth_saying=False)
 
     def _quorums(self, sorts: set[Sort], overlaps: Arithmetic) -> Iterator[Axiom]:
-        """Sets that must have a member in common, by their sizes: three, two, or one that is not empty."""
+        """Yield the axioms that sets must have a member in common because of their sizes: three sets, two, or
+        one that is not empty.
+        """
         classes = [group for group in self.classes if group.sort in sorts]
         known_: list[tuple[QuorumClass, ...]] = []
         for count in (3, 2, 1):
@@ -460,13 +466,13 @@ def _sorts(formulas: Iterable[Formula]) -> set[Sort]:
 
 
 class Guess:
-    """Set over which a quantifier ranges, before it is known which test it passes."""
+    """Guess for the set over which a quantifier ranges, before it is known which test on sizes it passes."""
 
     def __init__(self) -> None:
         self.groups: dict[QuorumClass, None] = {}
 
     def asked(self, group: QuorumClass) -> Formula:
-        """Note that the test is made of the set, and take it to fail."""
+        """Record that a test on its size is made of the set, and answer as if it failed."""
         from antiphon.model.proofs.formula import FALSE
 
         self.groups[group] = None

@@ -4,9 +4,9 @@ symbolic.
 1. A boolean is a formula. A set is a function from an element to a formula, a map a function from a key to a
    value: a step changes them by making another function, so that no frame has to be said.
 2. Everything else is a `Scalar`: the leaves that it can be, each with the condition under which it is that
-   one. A leaf is None, an integer, a member of an enumeration, a term of a sort, or a record of values. What
-   has few values is told apart by conditions, and only the members of a sort are terms.
-3. A symbol of the state is named by its variable and by all that is told apart: `network[Vote]`,
+   one. A leaf is None, an integer, a member of an enumeration, a term of a sort, or a record of values.
+   Values of small types are distinguished by conditions, and only the members of a sort are terms.
+3. A symbol of the state is named by its variable and by the values that are distinguished: `network[Vote]`,
    `phase=TRYING`.
 
 This file knows nothing of expressions, statements or solvers.
@@ -87,7 +87,9 @@ class Scalar:
 
 @dataclass(frozen=True, eq=False)
 class SetValue:
-    """Set of values of `of`. `quorum` names the class of large sets to which it is known to belong."""
+    """Set as a function from an element of type `of` to a formula. `quorum` names the class of large sets to
+    which the set is known to belong.
+    """
 
     of: types.Type
     member: Callable[[Value], Formula]
@@ -118,7 +120,7 @@ class Outside(SpecError):
 
 @dataclass(frozen=True)
 class Sorts:
-    """The sorts of a proof, and the types whose sizes have numbers.
+    """Sorts of a proof, and the types whose sizes are numbers.
 
     Attributes:
         every: names of the constants that stand for every number.
@@ -240,7 +242,7 @@ class Sorts:
     def symbolic(
         self, type: types.Type, name: str, arguments: tuple[Term, ...] = (), at: Location | None = None
     ) -> Value:
-        """Return an arbitrary value: its leaves are symbols applied to `arguments`.
+        """Return an arbitrary value of a type: its leaves are symbols applied to `arguments`.
 
         Raises:
             Outside: a sequence, or a set of sets or maps.
@@ -283,8 +285,8 @@ class Sorts:
         )  # fmt: skip
 
     def _told_apart(self, leaves: Sequence[Value], name: str, arguments: tuple[Term, ...]) -> Value:
-        """One of some values: a relation says of each but the last whether it is that one, if no earlier
-        is.
+        """Return a value that is one of some values: a relation for each of them but the last says whether it
+        is the one, unless an earlier one is.
         """
         sorts = tuple(item.sort for item in arguments)
         cases: list[tuple[Formula, Leaf]] = []
@@ -508,7 +510,7 @@ def spread(value: Value, at: Location | None = None) -> Iterator[Spread]:
     """Yield the possible values of a value: a condition, the names of the parts, and the terms.
 
     Raises:
-        Outside: it has a set or a map inside.
+        Outside: the value has a set or a map inside.
     """
     match value:
         case Boolean(formula=formula):

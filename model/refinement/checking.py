@@ -89,8 +89,8 @@ def check_refinement(
 
 
 class _Refines(Visitor):
-    """A walk over the protocol's transitions: the mapped state of each state, and how each change of it is
-    explained.
+    """Visitor of the protocol's transitions: it records the mapped state of each state, and how each change
+    of the mapped state is explained.
 
     `why` is not empty when a transition is no step of the machine (`failed`: its state and step), or an
     initial state none of its states.
@@ -109,13 +109,13 @@ class _Refines(Visitor):
         self.seen = 0
 
     def look(self, bounds: Bounds, progress: Callable[[Progress], None] | None) -> None:
-        """Walk until every transition is explained, one cannot be, or a bound is hit."""
+        """Walk until every transition is explained, one transition cannot be explained, or a bound is hit."""
         self.space = TransitionSpace(self.source, visit=self.transitions)
         self.walk = Explorer(self.space, self, bounds, progress)
         self.walk.run()
 
     def states(self, first: int, last: int) -> None:
-        """The protocol begins where the machine can be."""
+        """Check that the protocol's initial states map to initial states of the machine."""
         for number in range(last if not first else 0):
             image = self._mapped(number)
             self.why = self.explainer.begins(image)
@@ -123,7 +123,9 @@ class _Refines(Visitor):
                 raise Enough(FIRST_VIOLATION)
 
     def transitions(self, state: int, moves: Sequence[tuple[int, int]]) -> None:
-        """Every transition that changes the mapped state, or emits what the machine knows, is explained."""
+        """Explain every transition that changes the mapped state, or that emits events known to the
+        machine.
+        """
         packed, image = self.space.packed[state], self.mapped[state]
         for step, target in moves:
             if target == len(self.mapped):
@@ -138,7 +140,7 @@ class _Refines(Visitor):
                 self.taken[tuple(dict.fromkeys(item.action for item in explained.steps))] += 1
 
     def _hurry(self) -> None:
-        """A search for steps is no longer than the walk may be."""
+        """End a search for steps when the walk's bounds are reached."""
         stop = self.walk.bound_reached()
         if stop is not None:
             raise Enough(stop)
@@ -188,7 +190,9 @@ def _verdict(found: _Refines, explored: Exploration, stopped: Stop | None, engin
 
 
 def _trace(found: _Refines, engine: Engine) -> Trace:
-    """The shortest way to the transition that fails, and the transition, replayed on the reference."""
+    """Return the shortest way to the transition that fails, and that transition, replayed on the
+    reference.
+    """
     assert found.failed is not None
     state, step = found.failed
     start, steps = found.space.way_to(state)
@@ -202,8 +206,8 @@ def _trace(found: _Refines, engine: Engine) -> Trace:
 
 
 def _unreached(found: _Refines) -> str:
-    """Why nothing was refined, or an empty text: a witness of the machine is true in no mapped state, or the
-    machine never takes a step.
+    """Return the reason why nothing was refined: a witness of the machine is true in no mapped state, or the
+    machine never takes a step. Empty if something was.
     """
     reference = found.abstract.reference
     names = [method.mark.name for method in found.abstract.declaration.marked("witness") if method.mark]

@@ -32,7 +32,9 @@ MOST_NAMED = 6
 
 @dataclass(frozen=True)
 class Explained:
-    """The explanation of a change: by steps (none: a stutter), or `why` there is none."""
+    """Explanation of a change: the steps of the machine (none: a stutter), or in `why` the reason why there
+    are none.
+    """
 
     steps: tuple[Step, ...]
     why: str = ""
@@ -40,7 +42,8 @@ class Explained:
 
 class Explainer:
     """Explainer of changes of the mapped state by steps of `abstract`, the bound abstract machine of
-    `refinement`; `concrete` is mapped to it. `look` is called while steps are searched for.
+    `refinement`; `concrete` is the protocol that is mapped to it. `look` is called while steps are searched
+    for.
     """
 
     def __init__(
@@ -64,8 +67,8 @@ class Explainer:
         return tuple(event for event in events if isinstance(event, self.events))
 
     def begins(self, image: State) -> str:
-        """Return the reason why the machine cannot be in this state when the protocol begins, or nothing.
-        Steps before the protocol's first are allowed.
+        """Return the reason why the machine cannot be in the state `image` when the protocol begins, or an
+        empty text. The machine may have taken steps before.
         """
         initial = self.abstract.reference.initial()
         if any(not self.explain(start, image, ()).why for start in initial):
@@ -76,8 +79,8 @@ class Explainer:
         )
 
     def explain(self, before: State, after: State, events: tuple[Any, ...]) -> Explained:
-        """Return the steps of the abstract machine for this change, or the reason why there are none.
-        `events` are shared ones.
+        """Return the steps of the abstract machine that explain this change, or the reason why there are
+        none. `events` are those that both machines know.
         """
         if self.refinement.explain is None:
             return self._found(before, after, events)
@@ -105,7 +108,7 @@ class Explainer:
         return Explained(steps, self._change(state, after, "no step"))
 
     def _found(self, before: State, after: State, events: tuple[Any, ...]) -> Explained:
-        """The steps that a search finds, or why there are none."""
+        """Return the steps that a search finds, or the reason why there are none."""
         steps = self._search.way(before, after, events)
         if steps is not None:
             return Explained(steps)
@@ -123,7 +126,7 @@ class Explainer:
         )
 
     def _change(self, before: State, after: State, what: str) -> str:
-        """The first variable in which two states differ, as what is not done; nothing if they are equal."""
+        """Return a sentence on the first variable in which two states differ; empty if they are equal."""
         for name, old, new in zip(self.abstract.variables, before, after, strict=True):
             if old != new:
                 return f"{what} of {self.abstract.name} changes {name} from {compact(old)} to {compact(new)}"
@@ -131,8 +134,8 @@ class Explainer:
 
 
 def fails_at_the_end(trace: Trace, refinement: Refinement) -> str:
-    """Return the reason why the last transition of a trace is no step of the abstract machine, or nothing if
-    it is one.
+    """Return the reason why the last transition of a trace is no step of the abstract machine; empty if it is
+    one.
     """
     concrete, abstract = refinement.bind(trace.program)
     explainer = Explainer(refinement, concrete, abstract)

@@ -33,8 +33,9 @@ class Image:
     """Variable of the abstract machine, with the origin of its value: a helper of the mapping, or, where
     `helper` is empty, the protocol's variable of that name.
 
-    `entries` are the values that make it up, each with the arguments of the helper and its domain: one where
-    the helper takes none, one for each of the keys that it takes. `depth` is how many it takes.
+    `entries` are the values that make up the variable, each with the arguments of the helper and its domain:
+    one entry if the helper takes no keys, else one for each choice of keys. `depth` is how many keys the
+    helper takes.
     """
 
     variable: str
@@ -89,7 +90,7 @@ def mapped(concrete: Program, abstract: Program, state: State) -> State:
 
 @dataclass
 class _Part:
-    """One entry of an image; `mask` covers the bits of the protocol's state that decide it."""
+    """Entry of an image; `mask` covers the bits of the protocol's state that decide its value."""
 
     image: Image
     arguments: tuple[Any, ...]
@@ -140,7 +141,7 @@ class Mapper:
 
 
 def _entries(domain: Domain, depth: int) -> Iterator[tuple[tuple[Any, ...], Domain]]:
-    """The arguments of a helper that takes so many keys, with the domain of its value."""
+    """Yield the arguments of a helper that takes `depth` keys, with the domain of its value."""
     if not depth or not isinstance(domain.type, MapOf):
         yield (), domain
         return
@@ -157,7 +158,9 @@ def _frozen(value: Any, domain: Domain) -> Any:
 
 
 def _nested(values: Iterator[Any], domain: Domain, depth: int) -> Any:
-    """The next values as a value of the domain: a tuple for a map, of tuples for a map of maps."""
+    """Return the next values as a value of the domain: a tuple for a map, tuples of tuples for a map of
+    maps.
+    """
     if not depth or not isinstance(domain.type, MapOf):
         return next(values)
     keys, inner = domain.parts
@@ -167,7 +170,7 @@ def _nested(values: Iterator[Any], domain: Domain, depth: int) -> Any:
 
 
 class _Reads:
-    """The variables that the methods of a specification mention, directly or through each other."""
+    """Variables that the methods of a specification mention, directly or through each other."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -175,7 +178,7 @@ class _Reads:
         self._variables = set(program.variables)
 
     def of(self, helper: str) -> list[str]:
-        """The variables that a helper may read, in the order of the state."""
+        """Return the variables that a helper may read, in the order of the state."""
         names, waiting = {helper}, [helper]
         while waiting:
             method = self._methods[waiting.pop()]
@@ -186,7 +189,7 @@ class _Reads:
 
 
 def _mentioned(code: CodeType) -> Iterator[str]:
-    """The attributes and names that a function mentions, within its comprehensions too."""
+    """Yield the attributes and names that a function mentions, within its comprehensions too."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, CodeType):

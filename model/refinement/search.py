@@ -82,8 +82,8 @@ class StepSearch:
         return tuple(move.step for move in self._moves(state))
 
     def kept_back(self, before: State, after: State) -> str:
-        """Return the step that would lead from one state to the other if its guard allowed it, with that
-        guard; or nothing.
+        """Return a text: the step that would lead from one state to the other if its guard allowed it, and
+        that guard; empty if there is none.
         """
         unguarded = _Unguarded(self.abstract)
         for step in itertools.islice(unguarded.steps(before), MOST_TRIED):
@@ -112,19 +112,19 @@ class StepSearch:
 
 
 def _may_become(told: Events, wanted: Events) -> bool:
-    """Return True if what was emitted is, for each process, the beginning of what is wanted."""
+    """Return True if, for each process, the events emitted so far are a prefix of the wanted ones."""
     whole = dict(wanted)
     return all(whole.get(process, ())[: len(events)] == events for process, events in told)
 
 
 class _Unguarded(Reference):
-    """A machine whose every guard is true."""
+    """Machine whose guards all count as true."""
 
     def require(self, condition: object, depth: int) -> None:
-        """A guard holds, whatever it says."""
+        """Accept a guard, whatever its condition is."""
 
     def steps(self, state: State) -> Iterable[Step]:
-        """Every action with all its arguments."""
+        """Yield every action with all its arguments."""
         for method in self._actions.values():
             for arguments in self._arguments(method, state):
                 yield Step(method.name, arguments)

@@ -124,14 +124,16 @@ def simulate(
 
 
 def _wrong(program: Program, run: _Run, evidence: Evidence, provenance: Provenance) -> Verdict:
-    """The verdict about the specification itself, when a walk has run into an error of it."""
+    """Return the verdict about the specification itself, if a walk has run into an error of it."""
     trace = replay(program, run.start, run.steps, shows=SPECIFICATION, why=run.why)
     kind, unknown = PropertyKind.SPECIFICATION, Outcome.UNKNOWN
     return Verdict(SPECIFICATION, kind, unknown, evidence, provenance, run.why, trace)
 
 
 def _unbegun(program: Program, why: str, seconds: float) -> Report:
-    """The report when there is no initial state, because the specification has an error there."""
+    """Return the report for a program without initial states, because the specification has an error
+    there.
+    """
     evidence = Evidence(EvidenceKind.MEASURED, "no state")
     kind, unknown = PropertyKind.SPECIFICATION, Outcome.UNKNOWN
     verdict = Verdict(SPECIFICATION, kind, unknown, evidence, Provenance.of(program, ENGINE), why)
@@ -140,7 +142,7 @@ def _unbegun(program: Program, why: str, seconds: float) -> Report:
 
 @dataclass
 class _Watch:
-    """Progress of the walks, and the decision whether they go on."""
+    """Watch over the walks: their progress, and the decision whether they go on."""
 
     tally: _Tally
     walks: int
@@ -152,20 +154,20 @@ class _Watch:
     stopped: Stop | None = None
 
     def next(self) -> range:
-        """The walks that a thread takes next; none: it is over."""
+        """Return the walks that a thread takes next; an empty range when all are over."""
         first = self.begun
         together = max(1, min(TOGETHER, STEPS_TOGETHER // self.tally.length))
         self.begun = first if self.stopped is not None else min(first + together, self.walks)
         return range(first, self.begun)
 
     def is_over(self) -> bool:
-        """Return True if a bound is reached, though a walk has not ended."""
+        """Return True if a bound is reached while a walk is still going on."""
         reached = self.bounds.reached(self.tally.visited(self.done), time.monotonic() - self.began)
         self.stopped = self.stopped or reached
         return reached is not None
 
     def stops(self, walks: int) -> bool:
-        """Count more walks; return True if they are all."""
+        """Count further walks; return True if these were the last."""
         self.done += walks
         if self.progress is not None:
             self.progress(self.done, self.tally.steps)
@@ -175,7 +177,9 @@ class _Watch:
 
 
 def _in_threads(tally: _Tally, watch: _Watch, threads: int | None) -> None:
-    """All walks by machine code. What is found is told under one lock; the code runs without it."""
+    """Take all walks by machine code, in threads. Findings are recorded under one lock; the code runs without
+    it.
+    """
     from antiphon.model.engines.native.driver.space import default_threads
 
     lock, failures = threading.Lock(), list[BaseException]()
@@ -220,7 +224,7 @@ def _in_threads(tally: _Tally, watch: _Watch, threads: int | None) -> None:
 
 @dataclass(frozen=True)
 class _Run:
-    """The run that shows a property: its walk, its beginning, its steps, what it shows."""
+    """Run that shows a property: its walk, its initial state, its steps, and the property."""
 
     walk: int
     start: State
@@ -230,7 +234,7 @@ class _Run:
 
 @dataclass
 class _Tally:
-    """Results so far: the shortest run for each property that one shows, how often steps fired, how often
+    """Results so far: the shortest run that shows each property, how often each action was taken, how often
     walks were quiet, and how many went wrong.
     """
 
@@ -261,13 +265,13 @@ class _Tally:
         self._held: dict[State | bytes, tuple[Step, str] | None] = {}
 
     def visited(self, walks: int) -> int:
-        """In how many states so many walks have been, each time counted."""
+        """Return the number of states that this many walks have visited, each visit counted."""
         return self.steps + walks
 
     # A walk by a machine ------------------------------------------------------------------------------------
 
     def walk(self, walk: int) -> None:
-        """One walk, judged as it goes."""
+        """Take one walk, and judge its states and steps."""
         taken: list[Step] = []
         try:
             self._walk(walk, taken)
@@ -309,7 +313,7 @@ class _Tally:
             self._judge(walk, start, taken, state)
 
     def _number(self, step: Step) -> tuple[int, int]:
-        """The numbers of its action, and of the step."""
+        """Return the number of the step's action, and the number of the step."""
         known = self._numbers.get(step)
         if known is None:
             action = self.codes.names.index(step.action)
@@ -322,7 +326,7 @@ class _Tally:
         return known
 
     def _judge(self, walk: int, start: State, taken: list[Step], state: State) -> None:
-        """Invariants and witnesses; of a state they are asked once."""
+        """Judge invariants and witnesses in a state; each state is judged once."""
         shown = self._shows.get(state)
         if shown is None:
             shown = self._shows[state] = tuple(
@@ -353,7 +357,9 @@ class _Tally:
         taken: tuple[Step, ...],
         held: tuple[Step, str] | None,
     ) -> None:
-        """An obligation is false where nothing but faults can happen; a step may be `held` by a budget."""
+        """Record that an obligation is false where nothing but faults can happen; `held` is a step that only
+        a budget disables, or None.
+        """
         if held is None:
             length = f"{len(taken)} step{'s' * (len(taken) != 1)}"
             why = f"quiescence: after {length} nothing but faults can happen and it is false"
@@ -363,7 +369,7 @@ class _Tally:
             self.budget_limited[name] = min(reason, self.budget_limited.get(name, reason))
 
     def note(self, name: str, run: _Run) -> None:
-        """A run shows a property."""
+        """Record that a run shows a property."""
         old = self.found.get(name)
         if old is None and self.violated and self.kinds.get(name) is not PropertyKind.WITNESS:
             self.violated(Violation(name, len(run.steps), self.steps))
@@ -386,7 +392,7 @@ class _Tally:
         return NativeWalker(self.program, self.initial, self.chance, self.length, asked)
 
     def hear(self, walker: NativeWalker, walk: int, noted: list[Noted]) -> None:
-        """Take the findings of a walk by machine code."""
+        """Record the findings of a walk by machine code."""
         start = self.initial[self.chance.start(self.chance.key(walk), len(self.initial))]
         for item in noted:
             is_obligation = self.kinds.get(item.property) is PropertyKind.OBLIGATION
@@ -407,7 +413,9 @@ class _Tally:
                 walker.know(item.property, len(known.steps) + (walk < known.walk))
 
     def _is_known(self, item: Noted, walk: int) -> bool:
-        """Return True if only a spent budget is to blame, as in an earlier walk."""
+        """Return True if only a spent budget is to blame for a finding, and an earlier walk has shown the
+        same.
+        """
         return (
             self._held[item.words] is not None
             and item.property in self.budget_limited
@@ -415,7 +423,7 @@ class _Tally:
         )
 
     def _step(self, code: int) -> Step:
-        """The step of this number."""
+        """Return the step with this number."""
         if code not in self._steps:
             action = self.codes.action(code)
             method = list(self.program.declaration.marked("action", "environment"))[action]
@@ -449,7 +457,7 @@ class _Tally:
     # Verdicts -----------------------------------------------------------------------------------------------
 
     def report(self, seed: int, walks: int, seconds: float, stopped: Stop | None) -> Report:
-        """The verdicts on all walks together."""
+        """Return the report: the verdicts on all walks together."""
         bound = f"{walks:,} walks, {self.steps:,} steps, seed {seed}"
         evidence = Evidence(EvidenceKind.MEASURED, bound)
         provenance = Provenance.of(self.program, ENGINE)

@@ -102,7 +102,9 @@ def check_bounded(
 def _run(
     searches: list[Search], progress: Callable[[Progress], None] | None, violated: Violated | None
 ) -> None:
-    """Run the searches, the last of which is for errors: as far as they matter to what the others found."""
+    """Run the searches. The last one is for errors of the specification; it goes only as far as it matters
+    for the findings of the others.
+    """
     for search in searches:
         if search is searches[-1] and len(searches) > 1 and not any(other.open for other in searches[:-1]):
             search.depth = min(search.depth, max(map(_matters, searches[:-1])))
@@ -119,7 +121,9 @@ def _run(
 
 
 def _matters(search: Search) -> int:
-    """Return the largest number of steps of a run to an error that leaves open what a search has found."""
+    """Return the greatest number of steps of a run to an error that would make a search's findings
+    undecided.
+    """
     return max(
         search.depth if target.kind in _OF_ALL_STATES else len(trace) - 2
         for target, trace in search.found.items()
@@ -131,7 +135,7 @@ _OF_ALL_STATES = (PropertyKind.OBLIGATION, PropertyKind.DEADLOCK)
 
 
 def _is_open(target: Target, trace: Trace, errors: Search) -> bool:
-    """Return True if an error of the specification comes before what was found.
+    """Return True if an error of the specification comes before a finding.
 
     Every engine ends its search after the steps from the states in which the first error is.
     """
@@ -150,14 +154,14 @@ def _moves(program: Program, states: Iterable[State]) -> bool:
 
 
 def _vacuous(verdict: Verdict) -> Verdict:
-    """Return the verdict about a model without steps."""
+    """Return the verdict about a model in which no step is possible."""
     if verdict.outcome is not Outcome.HOLDS or verdict.kind is PropertyKind.WITNESS:
         return verdict
     return dataclasses.replace(verdict, outcome=Outcome.UNKNOWN, reason=NO_STEP)
 
 
 def _liveness(program: Program, name: str) -> Verdict:
-    """The verdict about a liveness property: bounded runs have no cycles, so nothing is said."""
+    """Return the verdict about a liveness property: unknown, since bounded runs have no cycles."""
     reason = "Z3 looks at runs of a bounded length, which decide no liveness property; other engines do"
     evidence, provenance = Evidence(EvidenceKind.BOUNDED, "no run"), Provenance.of(program, ENGINE)
     return Verdict(name, PropertyKind.LIVENESS, Outcome.UNKNOWN, evidence, provenance, reason)
@@ -167,9 +171,9 @@ def _liveness(program: Program, name: str) -> Verdict:
 
 
 def _report(program: Program, listed: list[Target], searches: list[Search], clock: Clock) -> Report:
-    """The verdicts as they stand; one about the specification only when it has an error.
+    """Return the report with the verdicts so far; the specification has one only if it has an error.
 
-    The last of the searches was for errors.
+    The last of the searches is the one for errors.
     """
     by_target = {target: search for search in searches for target in search.targets}
     told = [target for target in listed if target != ERRORS or target in by_target[target].found]
@@ -188,7 +192,7 @@ def _report(program: Program, listed: list[Target], searches: list[Search], cloc
 def _unexplored(
     program: Program, listed: list[Target], reason: str, clock: Clock, stop: Stop | None = None
 ) -> Report:
-    """The report when no run was looked at."""
+    """Return the report for a program of which no run was examined."""
     evidence, provenance = Evidence(EvidenceKind.BOUNDED, "no state"), Provenance.of(program, ENGINE)
     told = [(target.property, target.kind, Outcome.UNKNOWN) for target in listed]
     verdicts = [Verdict(*each, evidence, provenance, reason) for each in told]
@@ -240,7 +244,7 @@ def _bound(program: Program, target: Target, search: Search, errors: Search) -> 
 
 
 def under_constants(program: Program, said: str) -> str:
-    """Return a sentence behind the numbers among the constants for which it is true."""
+    """Return a sentence, preceded by the numbers among the constants for which it is true."""
     numbers = {name: value for name, value in sorted(program.constants.items()) if type(value) is int}
     return "; ".join(filter(None, (", ".join(f"{name}={value}" for name, value in numbers.items()), said)))
 

@@ -53,7 +53,9 @@ class BudgetLimitedDeadlock(Search):
     def run(
         self, progress: Callable[[Progress], None] | None = None, violated: Violated | None = None
     ) -> None:
-        """Search without budget-limited states; where that finds nothing, say whether one is quiescent."""
+        """Search without budget-limited states; if that finds nothing, say whether a budget-limited one is
+        quiescent.
+        """
         super().run(progress, violated)
         _ask_strictly(self, self._strict, progress, "nothing but faults can happen")
 
@@ -67,7 +69,7 @@ def search_for(template: Template, group: list[Target], depth: int) -> Search:
 def _ask_strictly(
     search: Search, strict: Search | None, progress: Callable[[Progress], None] | None, what: str
 ) -> None:
-    """Search again without regard to budgets where a search found nothing."""
+    """Search again without regard to budgets, if a search found nothing."""
     if strict is None or search.found or search.stopped:
         return
     strict.run(progress)

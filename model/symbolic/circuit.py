@@ -4,9 +4,9 @@ A node is named by an integer, whose sign is negation.
 
 1. `TRUE` is 1 and `FALSE` is -1; `-literal` negates. Node 1 is the constant, a variable is a node without
    operands, every other node is the conjunction of its operands.
-2. Equal conjunctions are one node; constants, doubles and complements are folded as nodes are made. A
-  constant of a small model, such as a packet that nobody can have sent yet, therefore never reaches the
-  solver.
+2. Equal conjunctions are one node; constants, doubles and complements are folded as nodes are made. So a
+   literal that is constant in a small model, such as a packet that nobody can have sent yet, never reaches
+   the solver.
 3. Nodes are numbered as they are made, operands before the conjunction.
 
 This file knows nothing of specifications, states, time or Z3.
@@ -66,7 +66,7 @@ class Circuit:
         return node
 
     def _flat(self, literals: Iterable[int]) -> set[int] | None:
-        """The conjuncts, small inner conjunctions opened; None when two contradict."""
+        """Return the conjuncts, with small inner conjunctions flattened; None if two of them contradict."""
         members: set[int] = set()
         for literal in literals:
             if literal == FALSE:
@@ -83,7 +83,9 @@ class Circuit:
         return members
 
     def _reduce(self, members: set[int]) -> set[int] | None:
-        """Drops disjunctions that another conjunct makes true, and disjuncts that another makes false."""
+        """Drop disjunctions that another conjunct makes true, and disjuncts that another conjunct makes
+        false.
+        """
         dropped: list[int] = []
         shorter: list[int] = []
         for literal in members:
@@ -123,7 +125,7 @@ class Circuit:
         return self.disjunction((first, second))
 
     def equal(self, left: int, right: int) -> int:
-        """Return the literal that is true when both are true or both are false."""
+        """Return the literal that is true when `left` and `right` are both true or both false."""
         if left == right:
             return TRUE
         if left == -right:
@@ -144,11 +146,11 @@ class Circuit:
         return found
 
     def _below(self, node: int) -> list[int]:
-        """The nodes of the operands of a node."""
+        """Return the nodes of the operands of a node."""
         return [abs(item) for item in self._operands[node]]
 
     def _signed(self, literal: int) -> list[int]:
-        """The operands of a literal, each negated where the literal is."""
+        """Return the operands of a literal, each negated if the literal is."""
         return [operand if literal > 0 else -operand for operand in self._operands[abs(literal)]]
 
     def evaluate(self, literal: int, leaf: Callable[[int], bool], memo: dict[int, bool]) -> bool:

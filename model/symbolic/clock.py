@@ -12,17 +12,17 @@ from antiphon.model.limits import begun
 
 
 class Clock:
-    """Time since the start of a check, and the rest of it; without `most` there is no limit."""
+    """Time since the start of a check, and the time left; without `most` there is no limit."""
 
     def __init__(self, most: float | None = None) -> None:
         self.most, self._begun = most, begun()
 
     def elapsed(self) -> float:
-        """Seconds since the start."""
+        """Return the seconds since the start."""
         return time.monotonic() - self._begun
 
     def left(self) -> float | None:
-        """Seconds that are left, a little when there are none; None without a limit."""
+        """Return the seconds that are left, a small number if there are none; None without a limit."""
         return None if self.most is None else max(0.001, self.most - self.elapsed())
 
     def over(self) -> bool:
@@ -39,7 +39,7 @@ class Clock:
             raise Enough(Stop(StopReason.SECONDS, self._said()))
 
     def why(self, reason: str, where: str) -> Stop:
-        """Return the reason why Z3, which gives this reason, has no answer, with the place."""
+        """Return the stop for the case that Z3 has no answer, for this reason, at this place."""
         if "interrupted" in reason:
             return INTERRUPTED
         if self.over():

@@ -123,7 +123,7 @@ def _progress(program: Program, state: State) -> bool:
 
 
 def _fails(program: Program, state: State) -> bool:
-    """Return True if the reference meets an error of the specification in this state."""
+    """Return True if the reference runs into an error of the specification in this state."""
     try:
         list(program.reference.enabled(state))
         for predicate in program.module.predicates:

@@ -51,13 +51,15 @@ def exactly_one(solver: Solver, literals: Sequence[int]) -> list[int]:
 
 
 class _Form:
-    """The form that flattening gives absent values, over one row of literals."""
+    """Canonical form that flattening gives to absent values, over one row of literals."""
 
     def __init__(self, cells: Cells, literals: Sequence[int], circuit: Circuit) -> None:
         self.cells, self.literals, self.circuit = cells, literals, circuit
 
     def claims(self, shape: Shape, offset: int) -> Iterator[int]:
-        """For each part of a value whose leaves begin at `offset`: it is present, or has its least form."""
+        """Yield, for each part of a value whose leaves begin at `offset`, the literal that the part is
+        present or has its least form.
+        """
         for present, part, begin in self._parts(shape, offset):
             if present != TRUE:
                 least = [self._holds(begin + place, raw) for place, raw in enumerate(part.least)]
@@ -87,7 +89,7 @@ class _Form:
                     yield TRUE, part, offset + at
 
     def _holds(self, slot: int, raw: int | bool) -> int:
-        """The slot has this raw value."""
+        """Return the literal that the slot has this raw value."""
         cells = [(self.cells.cells[cell].value, self.literals[cell]) for cell in self.cells.of[slot]]
         if isinstance(self.cells.layout.slots[slot].sort, Number):
             return next(literal for value, literal in cells if value == raw)

@@ -127,8 +127,8 @@ class Roles:
                         self.of[source], settled = role, False
 
     def _keep(self, made: Sequence[tuple[int, Mapping[int, int]]]) -> None:
-        """Keep literals with a role, the other values of the same number, and the literals that all these are
-        made of.
+        """Give a role to the other values of the same number as a literal with a role, and to the literals
+        from which all these are made.
         """
         sources: dict[int, set[int]] = {}
         for cell, occurrences in made:
@@ -146,7 +146,7 @@ class Roles:
                     pending.extend(cells.of[slot])
 
     def trim(self, instance: Instance) -> Instance:
-        """Return the instance without changes that nothing reads, and not taken where it is dominated."""
+        """Return the instance without changes that nothing reads; if it is dominated, it is never taken."""
         changes = tuple(change for change in instance.changes if change.cell in self.kept)
         gains = self.circuit.disjunction([self._gain(change) for change in changes])
         return self.template.with_changes(instance, changes, self.circuit.conjunction((instance.runs, gains)))
@@ -162,7 +162,7 @@ class Roles:
 
 
 def _through(role: int, polarity: int) -> int:
-    """The role of an operand that occurs with this polarity in something with this role."""
+    """Return the role of an operand that occurs with this polarity in a literal with this role."""
     found = 0
     if polarity & HELPS:
         found |= role

@@ -184,7 +184,7 @@ class _Proof:
         self.stopped: Stop | None = None
 
     def run(self, depth: int, progress: Callable[[Progress], None] | None = None) -> None:
-        """Raises k up to `depth`, until everything is proved or the time is over."""
+        """Raise k up to `depth`, until everything is proved or the time is over."""
         try:
             self._begin()
             for k in range(1, depth + 1):
@@ -202,8 +202,8 @@ class _Proof:
             self.stopped = INTERRUPTED
 
     def first_step(self, target: Target) -> Trace | None:
-        """One counterexample to induction of a target by one step, all candidates assumed of its first state,
-        invariants of the second too where the target is about the step that leaves it.
+        """Return a counterexample to induction of a target by one step, or None. All candidates are assumed
+        of its first state, and invariants also of the second if the target is about the step that leaves it.
         """
         try:
             self._begin()
@@ -226,15 +226,15 @@ class _Proof:
         self._assumed = {target: circuit.variable() for target in self.candidates}
 
     def _grow(self) -> None:
-        """One more step; what was the last state is one of those in which targets are assumed."""
+        """Add one more step: the state that was last becomes one in which targets are assumed."""
         last = len(self._unrolling.times) - 1
         for target, assumed in self._assumed.items():
             self._solver.clause((-assumed, -shown(target, self._unrolling, last)))
         self._unrolling.grow()
 
     def _drop_and_prove(self, k: int) -> bool:
-        """Drops what breaks after k states in which all that is left holds, and proves the rest: one target
-        after the other, and again where what its proof leaned on is dropped.
+        """Drop the targets that break after k states in which all remaining ones hold, and prove the rest.
+        One target is dropped after the other, and proofs are repeated if a target that they used is dropped.
 
         False when Z3 gave up.
         """
@@ -278,7 +278,7 @@ class _Proof:
                 return answer
 
     def judged(self, base: Verdict) -> Verdict:
-        """The verdict about a property that no run of the base case breaks."""
+        """Return the verdict about a property that no run of the base case breaks."""
         target = Target(base.property, base.kind)
         missing = next((item for item in (target, ERRORS) if item not in self.proved), None)
         if missing is None:
@@ -291,7 +291,9 @@ class _Proof:
         return replace(base, outcome=Outcome.UNKNOWN, reason=f"{said}: {why}", trace=trace)
 
     def _method(self, target: Target) -> str:
-        """`2-induction with Inv`: the largest k of what the proof leans on, and its names."""
+        """Return the method in words, `2-induction with Inv`: the largest k of the targets that the proof
+        uses, and their names.
+        """
         needed, pending = {target}, [target]
         for item in pending:
             fresh = self.proved[item].given - needed
@@ -304,7 +306,7 @@ class _Proof:
     # The counterexample to induction, as the reference executes it ----------------------------------------
 
     def _counterexample(self, target: Target, k: int) -> Trace:
-        """The run of the solver's model, from any state of the domains to one that shows `target`."""
+        """Return the run of the solver's model, from any state of the domains to one that shows `target`."""
         unrolling, solver, program = self._unrolling, self._solver, self.program
         states = [unflatten(program, leaves) for leaves in states_of(solver, unrolling)]
         steps = [instance.step for instance in unrolling.taken(k)]

@@ -64,7 +64,9 @@ class RecoverySearch(Search):
         self.bad = self.template.circuit.conjunction((self.bad, -limited))
 
     def _sought(self, reachable: Closure) -> Iterator[int]:
-        """All that steps and the obligation look at, both ways: recovery can depend on either."""
+        """Yield the literals that steps and the obligation read, in both polarities, since recovery can
+        depend on either.
+        """
         for literal in (self.good, *(instance.runs for instance in reachable.instances)):
             yield literal
             yield -literal
@@ -96,7 +98,7 @@ class RecoverySearch(Search):
         return True
 
     def _way(self, state: State) -> Sequence[Instance] | None:
-        """A fault-free way from `state` to where the obligation is true.
+        """Return a fault-free way from `state` to where the obligation is true.
 
         Empty when there is none, None when that is not decided.
         """
@@ -125,7 +127,9 @@ class RecoverySearch(Search):
         return None
 
     def _shortened(self, way: list[Instance], first: Sequence[int]) -> list[Instance]:
-        """The way without the steps that it does not need, so that it fits more states."""
+        """Return the way without the steps that it does not need, so that it is a recovery for more
+        states.
+        """
         for place in reversed(range(len(way))):
             shorter = way[:place] + way[place + 1 :]
             if shorter and self._leads_back(shorter, first):
@@ -133,7 +137,9 @@ class RecoverySearch(Search):
         return way
 
     def _leads_back(self, way: Sequence[Instance], first: Sequence[int]) -> bool:
-        """True if these steps can be taken from a known state, and end where the obligation is true."""
+        """Return True if these steps can be taken from a known state, and end where the obligation is
+        true.
+        """
         circuit, literals = self.template.circuit, list(first)
         for instance in way:
             memo = self._memo(literals)
@@ -180,14 +186,16 @@ class RecoverySearch(Search):
         return {1: TRUE, **dict(zip(self.template.variables, literals, strict=True))}
 
     def _longer(self, unrolling: Unrolling, depth: int) -> Answer:
-        """Ask for a run of `depth` steps in which no state is only what an earlier one was."""
+        """Ask for a run of `depth` steps in which no state offers only what an earlier one offered."""
         while True:
             answer = unrolling.solver.check((-unrolling.times[depth - 1].idle,), seconds=self.clock.left())
             if answer is not Answer.SATISFIABLE or not unrolling.forbid_returns():
                 return answer
 
     def _recoveries(self, way: Sequence[Instance]) -> Iterator[int]:
-        """The weakest precondition of each end of the way, from the last step to all of it."""
+        """Yield the weakest precondition of each end of the way, from the last step alone to the whole
+        way.
+        """
         circuit, variables = self.template.circuit, self.template.variables
         after = self.good
         for instance in reversed(way):

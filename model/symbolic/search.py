@@ -29,10 +29,10 @@ from antiphon.model.verdict import PropertyKind
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress after each depth: the depth, the time since the start, the number of Z3's clauses, the open
-    properties.
+    """Progress of the search, reported after each depth.
 
-    How deep, how long since the start, how many clauses Z3 has, which properties are open.
+    Attributes in order: the depth, the seconds since the start, the number of Z3's clauses, and the
+    properties that are still open.
 
     Depths begin anew for each group of properties that is searched for together, and last for errors of the
     specification.
@@ -56,7 +56,7 @@ class Search:
         found: the run that shows each closed target.
         stopped: why the search ended early, if it did.
         unless: a literal of the template; a state in which it is true shows nothing.
-        complete: a longer run shows nothing that a shorter one does not show.
+        complete: whether longer runs show nothing that shorter ones do not show.
         clauses: how many Z3 was given.
     """
 
@@ -107,14 +107,14 @@ class Search:
         return unrolling.circuit.conjunction((literal, -unrolling.at(now, self.unless)))
 
     def _sought(self, reachable: Closure) -> Iterator[int]:
-        """Yield the literals that are looked at in the last state of a run."""
+        """Yield the literals that are read in the last state of a run."""
         for target in self.targets:
             yield from wanted(target, self.template, reachable.instances)
         if self.unless != FALSE:
             yield -self.unless
 
     def _judge(self, unrolling: Unrolling, start: InitialStates, now: int) -> bool:
-        """Closes what a run of this depth shows; False when Z3 gave up."""
+        """Close the targets that a run of this depth shows; return False when Z3 gave up."""
         solver = unrolling.solver
         judged = [target for target in self.open if now < self.depth or not target.is_about_a_step()]
         asked = {target: self._shown(target, unrolling, now) for target in judged}

@@ -55,7 +55,7 @@ class Solver:
 
     @staticmethod
     def version() -> str:
-        """Version of Z3."""
+        """Return the version of Z3."""
         return str(z3.get_version_string())
 
     def require(self, literal: int) -> None:
@@ -75,7 +75,7 @@ class Solver:
         self._assert(members)
 
     def _define(self, literal: int) -> None:
-        """Gives the clauses by which `literal`, where it is asserted, forces its operands."""
+        """Add the clauses by which `literal`, where it is asserted, forces its operands."""
         pending = [literal]
         while pending:
             item = pending.pop()
@@ -92,7 +92,7 @@ class Solver:
                 pending.extend(-operand for operand in inner)
 
     def _term(self, literal: int) -> Any:
-        """Z3's term for a literal, which lives as long as the context."""
+        """Return Z3's term for a literal, which lives as long as the context."""
         term = self._terms.get(literal)
         if term is None:
             reference = self._context.ref()
@@ -168,9 +168,10 @@ class Solver:
 
 
 def _quick(name: str) -> Any:
-    """Z3's C function of this name without the error check that the package adds, if it lies bare.
+    """Return Z3's C function of this name without the error check that the Python package adds, if the
+    unchecked function can be had.
 
-    There are several calls a clause.
+    Several such functions are called for each clause.
     """
     function = getattr(z3.z3core, name)
     return getattr((function.__defaults__ or (None,))[-1], "f", function)

@@ -120,8 +120,8 @@ class Template:
         return tuple((literal, reason) for literal, reason in found if literal != FALSE)
 
     def possible(self, literals: Sequence[int]) -> Iterator[Instance]:
-        """Return the instances that may be enabled in a state with these literals, in order of
-        their numbers.
+        """Yield the instances that may be enabled in a state with these literals, in order of their
+        numbers.
         """
         for action in self.program.module.actions:
             for ranks in itertools.product(*self._ranges(action, literals)):
@@ -207,7 +207,9 @@ class Template:
         return self.with_changes(made, tuple(changes), made.moves)
 
     def with_changes(self, instance: Instance, changes: tuple[Change, ...], moves: int) -> Instance:
-        """Return the instance with these changes only, which moves when `moves` says so."""
+        """Return the instance with only these changes; `moves` is the literal that says when it changes the
+        state.
+        """
         return replace(
             instance,
             moves=moves,
@@ -218,7 +220,9 @@ class Template:
         )
 
     def _without(self, enabled: int, wrong: int) -> int:
-        """`enabled and not wrong`, without saying again inside `wrong` what `enabled` says."""
+        """Return the literal `enabled and not wrong`, simplified: conditions of `enabled` are left out inside
+        `wrong`.
+        """
         facts = (
             self.circuit.operands(enabled) if enabled > 0 and self.circuit.operands(enabled) else (enabled,)
         )
@@ -226,7 +230,9 @@ class Template:
         return self.circuit.conjunction((enabled, -self.circuit.substitute(wrong, given, {1: TRUE})))
 
     def _change(self, slot: int, cell: int, literal: int) -> Change:
-        """Recognises `old or something`, the commonest change of a set: two such changes commute."""
+        """Return the change of a cell; `old or something`, the commonest change of a set, is recognised,
+        since two such changes commute.
+        """
         own = self.variables[cell]
         if isinstance(self.layout.slots[slot].sort, Bits):
             if literal == TRUE:
@@ -251,7 +257,9 @@ class Template:
         return self._resources(self._cell_of[variable] for variable in self.circuit.support(literals))
 
     def _resources(self, cells: Iterator[int]) -> int:
-        """Cells as bits of a number; of those of one number, which change together, the first."""
+        """Return cells as bits of a number; the cells of one numeric slot change together, and count as the
+        first.
+        """
         found = 0
         for cell in cells:
             slot = self.cells.cells[cell].slot
@@ -262,7 +270,9 @@ class Template:
 
 
 def _within(action: ir.Action) -> dict[str, str]:
-    """The set variable that each parameter is required to be in, by the leading guards of the action."""
+    """Return, for each parameter of an action, the set variable that the action's leading guards require it
+    to be in.
+    """
     found: dict[str, str] = {}
     for statement in action.body:
         match statement:

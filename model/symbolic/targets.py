@@ -26,7 +26,7 @@ class Target:
     kind: PropertyKind
 
     def is_about_a_step(self) -> bool:
-        """Return True if it is about the step that leaves the state."""
+        """Return True if the target is about the step that leaves the state."""
         return self.kind in BROKEN_BY_STEPS
 
 
@@ -86,7 +86,9 @@ def shown(target: Target, unrolling: Unrolling, time: int) -> int:
 
 
 def quiescent(unrolling: Unrolling, time: int) -> int:
-    """Return the literal that no step but a fault is enabled in the state at `time`, and none is an error."""
+    """Return the literal that is true when no step but a fault is enabled in the state at `time`, and no step
+    is an error.
+    """
     steps = unrolling.possible(time)
     enabled = [-unrolling.at(time, instance.enabled) for instance in steps if not instance.fault]
     sound = [-unrolling.at(time, instance.wrong) for instance in steps]

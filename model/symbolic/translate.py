@@ -41,7 +41,7 @@ class TooWide(Exception):
 
 @dataclass(frozen=True)
 class Cell:
-    """One literal of a state: its slot, and its value or rank in the slot (0 for a boolean)."""
+    """Literal of a state: its slot, and its value or rank in the slot (0 for a boolean)."""
 
     slot: int
     value: int
@@ -63,7 +63,7 @@ class Cells:
         return len(self.cells)
 
     def value(self, slot: int, literals: Sequence[int]) -> Value:
-        """Return the slot in a state given by its literals."""
+        """Return the value of the slot in a state given by its literals."""
         where = self.of[slot]
         if isinstance(self.layout.slots[slot].sort, Boolean):
             return literals[where.start]
@@ -145,7 +145,9 @@ class Translator:
     # Numbers and sets ---------------------------------------------------------------------------------------
 
     def merge(self, pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
-        """Return cases or members from (value, literal) pairs, those of one value joined by "or"."""
+        """Return cases or members from (value, literal) pairs; the literals of one value are joined by
+        "or".
+        """
         found: dict[int, list[int]] = defaultdict(list)
         for value, literal in pairs:
             if literal != FALSE:

@@ -35,8 +35,8 @@ from antiphon.model.symbolic.steps import Instance, Template
 
 @dataclass
 class Time:
-    """State after so many steps (`literals`, one for each cell), and the choice of the step that
-    leaves it.
+    """State after a number of steps (`literals`, one for each cell), and the choice of the step that leaves
+    it.
     """
 
     literals: Sequence[int]
@@ -67,14 +67,14 @@ class Unrolling:
         self.times = [Time(first)]
 
     def at(self, time: int, literal: int) -> int:
-        """Return a literal of the template, about the state at `time`."""
+        """Return a literal of the template, moved to the state at `time`."""
         moment = self.times[time]
         if not moment.memo:
             moment.memo = {1: TRUE, **dict(zip(self.template.variables, moment.literals, strict=True))}
         return self.circuit.substitute(literal, {}, moment.memo)
 
     def possible(self, time: int) -> list[Instance]:
-        """Return the instances that may be enabled, or be an error, at `time`."""
+        """Return the instances that may be enabled, or may be an error, at `time`."""
         moment = self.times[time]
         if moment.possible is None:
             made = self.template.possible(moment.literals)
@@ -129,7 +129,8 @@ class Unrolling:
     def forbid_returns(self) -> bool:
         """Forbid, in the solver's model, a state that is no better than an earlier one of its run.
 
-        A shortest run has none. It is forbidden for these two times; return False when there is none.
+        A shortest run has no such state. The pair of times is forbidden for good; return False if the model
+        has no such pair.
         """
         if self.roles is None and not self.simple:
             return False
@@ -165,7 +166,7 @@ class Unrolling:
         return self._trimmed[instance.number]
 
     def _order(self, time: int, taken: list[Instance]) -> None:
-        """After a step that is independent and has a larger number, an instance is not chosen."""
+        """Require that, after a chosen step, an independent instance with a smaller number is not chosen."""
         if time == 0:
             return
         before = self.times[time - 1].chosen
@@ -180,7 +181,7 @@ class Unrolling:
             self.solver.clause((-self.times[time].chosen[instance.number], *allowed))
 
     def _next(self, time: int, taken: list[Instance]) -> list[int]:
-        """The literals of the next state, defined by the chosen instance."""
+        """Return the literals of the next state, defined by the chosen instance."""
         now = self.times[time]
         writers: dict[int, list[tuple[int, int, bool]]] = defaultdict(list)
         touching: dict[int, set[int]] = defaultdict(set)
@@ -209,7 +210,9 @@ class Unrolling:
         now: Time,
         after: list[int],
     ) -> None:
-        """The next value of a number, exactly one: what the chosen instance gives it, or what it was."""
+        """Define the literals of a number's next value, exactly one of which is true: the value that the
+        chosen instance gives, or the old one.
+        """
         reasons: dict[int, list[tuple[int, int]]] = {}
         for cell in cells:
             stated = {selector: literal for selector, literal, _ in writers[cell]}
@@ -235,7 +238,7 @@ class Unrolling:
             exactly_one(self.solver, literals)
 
     def _bit(self, now: int, writers: list[tuple[int, int, bool]]) -> int:
-        """The next value of a boolean or of a member of a set."""
+        """Return the literal for the next value of a boolean or of a member of a set."""
         if all(adds or given == TRUE for _, given, adds in writers) and now == TRUE:
             return TRUE
         if all(given == FALSE for _, given, _ in writers) and now == FALSE:

@@ -1,9 +1,8 @@
-"""Claims of Chandra and Toueg on the consensus with rotating coordinators, and the verdicts of the
-machines.
+"""Claims of Chandra and Toueg on the consensus with rotating coordinators, and the verdicts of the machines.
 
 A crash is suspected at once by all, and local steps come first (`detected_at_once`, `urgent`). Two processes
-are explored in any run of the ledger, three in deep ones: of two a majority is both, and a value gets locked
-only when nobody else is left to hold another.
+are explored in any run of the ledger, three in deep ones: two processes are a majority only together, and a
+value gets locked only when nobody else is left to hold another value.
 """
 
 from __future__ import annotations
@@ -47,7 +46,9 @@ def _check(
 
 
 def _holds(*properties: str) -> tuple[Check, ...]:
-    """With two processes and one false suspicion; deep, with three and a crash."""
+    """Return checks that the properties hold: with two processes and one false suspicion, and, deep, with
+    three processes and a crash.
+    """
     return tuple(_check(property, "holds", of) for of in (_PAIR, _THREE) for property in properties)
 
 

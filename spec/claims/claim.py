@@ -29,7 +29,7 @@ ORDERS = frozenset(
 
 
 class Document(Enum):
-    """The documents, by the name that citations use."""
+    """Documents whose claims are recorded, by the name that citations use."""
 
     RBP = (
         "Barchet-Estefanel 2002",
@@ -74,19 +74,19 @@ class Document(Enum):
 
     @property
     def short(self) -> str:
-        """Author and year."""
+        """Return author and year of the document."""
         return str(self.value[0])
 
     @property
     def long(self) -> str:
-        """The full reference."""
+        """Return the full reference of the document."""
         return str(self.value[1])
 
 
 @dataclass(frozen=True)
 class Source:
-    """A place in a document: section, figure and printed lines (empty where there are none), and the
-    document's own words.
+    """Place in a document: section, figure and printed lines (empty where there are none), and the document's
+    own words.
     """
 
     document: Document
@@ -168,7 +168,8 @@ class Check:
         """Refuse an order that is recorded to hold where there are no two messages to be in one.
 
         The constant `messages`, or its default, bounds from above how many the application broadcasts (FRAG
-        over TOTAL makes one of several); a specification without it names its messages in another way.
+        over TOTAL makes one message of the application from several); a specification without it names its
+        messages in another way.
 
         Raises:
             SpecError: fewer than two messages.
@@ -210,9 +211,9 @@ class Claim:
     it in one or two sentences. `defect` says, for a violated claim, whether the idea fails ("design") or only
     the printed text ("text"), which a repair or another reading then mends. `repairs` is the smallest set of
     repairs that the claim demands: without any one of them, something that the record says to hold does not.
-    `covered` are those of them that nothing misses within the record's bounds, because others cover them or
-    the question is open, as `because` says. `by_construction` says why the model cannot do otherwise, where
-    it cannot.
+    `covered` are those of `repairs` without which no check fails within the record's bounds, because other
+    repairs cover them or the question is open, as `because` says. `by_construction` says why the model cannot
+    do otherwise, where it cannot.
     """
 
     id: str
@@ -230,13 +231,17 @@ class Claim:
 
     @property
     def rests_on(self) -> tuple[Basis, ...]:
-        """The kinds of evidence of the verdict: whether the question is ours, and how it was judged."""
+        """Return the kinds of evidence for the verdict: whether the question is ours, and how it was
+        judged.
+        """
         asked = (Basis.QUESTION,) if self.standing is Standing.QUESTION else ()
         return (*asked, self._judged)
 
     @property
     def _judged(self) -> Basis:
-        """Basis of the judgement, the weakest kind that describes all checks of the claim."""
+        """Return the kind of evidence by which the claim was judged, the weakest that describes all its
+        checks.
+        """
         checks = [check for check in self.checks if isinstance(check, Check)]
         if self.by_construction:
             return Basis.CONSTRUCTION
@@ -249,13 +254,13 @@ class Claim:
 
     @property
     def protocol(self) -> str:
-        """The family of the claim: the letters before the dash, in lower case."""
+        """Return the family of the claim: the letters of its identifier before the dash, in lower case."""
         return self.id.split("-")[0].lower()
 
     @property
     def readings(self) -> tuple[str, ...]:
-        """Readings of what the document leaves open that mend the claim: the choices in which a check that
-        holds differs from one of the same property that is violated.
+        """Return the readings, of what the document leaves open, that mend the claim: the choices in which a
+        check that holds differs from a check of the same property that is violated.
         """
         asked = [check for check in self.checks if isinstance(check, Check)]
         chosen = {
@@ -271,6 +276,6 @@ class Claim:
 
 
 def _is_witness(check: Check) -> bool:
-    """Return True if the property of a check is a state to be reached, and no promise."""
+    """Return True if the property of a check is a witness, a state to be reached, and no promise."""
     marks = [method.mark for method in program(check.spec).declaration.marked("witness")]
     return any(mark is not None and mark.name == check.property for mark in marks)

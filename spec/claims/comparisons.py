@@ -1,7 +1,7 @@
 """Comparisons of documents that speak of the same thing.
 
-Each side is judged in its own record, and a comparison asks the same checks again (`_asked`); what no record
-asks stands here.
+Each side is judged in its own record, and a comparison asks the same checks again (`_asked`). This module
+holds the checks that no record asks.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ _RECORDS = {
 
 
 def _asked(identifier: str, *properties: str, deep: bool = False) -> tuple[Check, ...]:
-    """The checks of these properties in another record; those that take long where `deep` asks for them.
+    """Return the checks of these properties that another record, the one with this identifier, asks; with
+    `deep` those that take long.
 
     Raises:
         LookupError: that record asks none of a property.

@@ -52,7 +52,9 @@ def _holds(spec: type[Spec], constants: Constants, *properties: str) -> tuple[Ch
 
 
 def _fault(property: str, length: int, *holding: str, **fault: bool) -> tuple[Check, ...]:
-    """A fault of the sequence breaks one property, and leaves others as they are."""
+    """Return checks of a planted fault of the sequence machine: it breaks one property, and leaves the
+    properties `holding` as they are.
+    """
     return (
         _check(SequenceChecked, property, "violated", _SEQUENCE, length, **fault),
         *(_check(SequenceChecked, name, "holds", _SEQUENCE, **fault) for name in holding),
@@ -60,14 +62,14 @@ def _fault(property: str, length: int, *holding: str, **fault: bool) -> tuple[Ch
 
 
 def _shown(witness: str, length: int) -> Check:
-    """A history that shows it."""
+    """Return the check that some history of at most this length is a witness."""
     return _check(AnyHistory, witness, "holds", _HISTORIES, length)
 
 
 def _total(
     property: str, outcome: RecordedOutcome, without: tuple[str, ...], length: int | None = None
 ) -> Check:
-    """TOTAL with all repairs but these, over views in which messages stay."""
+    """Return a check of TOTAL with all repairs but those in `without`, over views in which messages stay."""
     return Check(TotalInViews, property, outcome, "all", without, _TOTAL, length, long_for_z3=True)
 
 

@@ -1,6 +1,7 @@
 """Claims of the authors of DTP, and the verdicts of the machines.
 
-Its bounds, its resilience and the protocols beside it stand in `dtp_bounds`, its simulation in `dtp_figures`.
+The bounds of DTP, its resilience and the comparisons with other protocols are in `dtp_bounds`, its simulation
+in `dtp_figures`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Claims of the authors of DTP on their simulation and on their program.
 
-Its figures 2 to 5 are simulated again in docs/dtp-figures.md, with the implementation's cores and as many
-messages as theirs; the measurements here ask the same of shorter runs.
+Figures 2 to 5 of the paper are simulated again in docs/dtp-figures.md, with the implementation's cores and as
+many messages as the authors used; the measurements of this module ask the same of shorter runs.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def _simulated(
     *measurements: tuple[str, str, RecordedOutcome],
     verdict: RecordedOutcome = "holds",
 ) -> Claim:
-    """A result of the authors' simulation, whose drawings are lost in the copy that was read.
+    """Return a claim about the authors' simulation, whose drawings are lost in the copy that was read.
 
-    `measurements`: name, what has to come out, and whether it does.
+    `measurements` are triples: the name, the expected result, and the expected outcome.
     """
     checks = tuple(Measurement(*measurement) for measurement in measurements)
     return Claim(

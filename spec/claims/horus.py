@@ -1,7 +1,7 @@
 """Claims of the Horus paper on the stack TOTAL:MBRSHIP:FRAG:NAK:COM, and the verdicts of the machines.
 
-The sentence that lists the properties of the stack names them by signs that the copy which was transcribed
-has lost, and so have its Tables 3 and 4; nothing here rests on them.
+The sentence that lists the properties of the stack names them by signs that the transcribed copy has lost;
+its Tables 3 and 4 are lost too. No claim of this module rests on them.
 """
 
 from __future__ import annotations

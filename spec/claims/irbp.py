@@ -1,12 +1,12 @@
 """Claims of the report on iRBP with regular views: figure 32 over the normal phase of figure 25.
 
 `_CRASHED`: one of three processes fails. `_MISLED`: nobody fails, and one process is suspected wrongly.
-`_PAIR`: the same of two, where a process may wait before it delivers; elsewhere it delivers what it can at
-once (`urgent`). `_ANY_ORDER` has neither this restriction nor the next; `_TWO_DELIVERING` delivers at once,
-which leaves out nothing, and makes stable when it likes. A crash is suspected at once by all
-(`detected_at_once`): a process that acts on a suspicion late is as one that suspects late. Message k comes
-from process k (`assigned`). Checks of three with a false suspicion, with two messages and with two view
-changes are deep.
+`_PAIR`: one of two processes is suspected wrongly, and a process may wait before it delivers; in the other
+bounds it delivers at once (`urgent`). `_ANY_ORDER` has neither `urgent` nor `delivering`; `_TWO_DELIVERING`
+delivers at once, which leaves out nothing, and makes messages stable at any time. A crash is suspected at
+once by all (`detected_at_once`): a process that acts on a suspicion late is as one that suspects late.
+Message k comes from process k (`assigned`). Checks of three processes with a false suspicion, with two
+messages and with two view changes are deep.
 """
 
 from __future__ import annotations
@@ -109,19 +109,21 @@ def _literal(property: str, outcome: RecordedOutcome, length: int | None = None)
 
 
 def _members(property: str, outcome: RecordedOutcome, *, of: Constants, length: int | None = None) -> Check:
-    """Return a check where processes join and leave."""
+    """Return a check of a property of iRBP where processes join and leave."""
     return Check(IrbpMembers, property, outcome, "all", (), of, length, deep=True, long_for_z3=True)
 
 
 def _live(
     property: str, outcome: RecordedOutcome, *without: str, of: Constants, length: int | None = None
 ) -> Check:
-    """On fair runs, with a detector of class eventually S."""
+    """Return a check of a liveness property on fair runs, with all repairs but those in `without`, and a
+    detector of class eventually S.
+    """
     return Check(IrbpLive, property, outcome, "all", without, of, length, deep=True, long_for_z3=True)
 
 
 def _deep(check: Check) -> Check:
-    """A check that takes long."""
+    """Return the check marked as deep: it takes long."""
     return replace(check, deep=True)
 
 

@@ -1,8 +1,8 @@
 """Claims of the report on i-views: figure 34 over the normal phase of figure 25.
 
-`_CRASHED`: one of three processes fails. `_MISLED`: nobody fails, and one is suspected wrongly. `_TWICE`: two
-such suspicions, and two i-views. All views are i-views. Repairs are those of figure 32, and that the queues
-are exchanged.
+`_CRASHED`: one of three processes fails. `_MISLED`: nobody fails, and one process is suspected wrongly.
+`_TWICE`: two processes are suspected wrongly, and there are two i-views. All views are i-views. The repairs
+are those of figure 32, and the exchange of the queues.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _check(
     length: int | None = None,
     **reading: str,
 ) -> Check:
-    """With all repairs but these."""
+    """Return a check of a property with all repairs but those in `without`."""
     deep = of is not _CRASHED and of is not _TWICE_CRASHED
     found = {**of, **reading}
     return Check(IViewsChecked, property, outcome, "all", without, found, length, deep, long_for_z3=True)

@@ -1,9 +1,10 @@
 """Claims of the report on i-views and regular views in one group: figures 32 and 34 together.
 
 `_CRASHED`: one of three processes fails. `_CUT_OFF`: nobody fails, the aggressive detector is wrong once, and
-numbers are kept; `_CROWDED`: they are not. `_MISJUDGED`: the conservative detector is wrong once, so that an
-i-view and a regular view are called for the same list. `_BACK`: both are wrong, and an external process comes
-back. All repairs are on. All but one check of each kind are deep.
+messages are kept for external processes; `_CROWDED`: they are not kept. `_MISJUDGED`: the conservative
+detector is wrong once, so that an i-view and a regular view are called for the same list. `_BACK`: both
+detectors are wrong, and an external process comes back. All repairs are on. All but one check of each kind
+are deep.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def _but(names: Sequence[str], *others: str) -> tuple[str, ...]:
 def _check(
     property: str, outcome: RecordedOutcome, *without: str, of: Constants, length: int | None = None
 ) -> Check:
-    """With all repairs but these."""
+    """Return a deep check of a property of both kinds of views with all repairs but those in `without`."""
     return Check(TwoViewsChecked, property, outcome, "all", without, of, length, deep=True, long_for_z3=True)
 
 

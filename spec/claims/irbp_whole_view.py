@@ -26,7 +26,9 @@ _FORGETS: Constants = {**_STANDS, "highest": 5, "room": 0}
 def _check(
     property: str, outcome: RecordedOutcome, *without: str, of: Constants = _STANDS, length: int | None = None
 ) -> Check:
-    """With all repairs but these."""
+    """Return a deep check of a property where the whole view decides, with all repairs but those in
+    `without`.
+    """
     return Check(
         WholeViewChecked, property, outcome, "all", without, of, length, deep=True, long_for_z3=True
     )

@@ -1,5 +1,5 @@
-"""Every recorded claim by its identifier and its family, in the order of the documents; loaded when asked
-for.
+"""Ledger: every recorded claim by its identifier and its family, in the order of the documents; loaded on
+demand.
 """
 
 from __future__ import annotations
@@ -14,18 +14,21 @@ from antiphon.spec.lang.hints import did_you_mean, known_names
 
 @cache
 def all_claims() -> tuple[Claim, ...]:
-    """Every record, family by family. Identifiers are unique."""
+    """Return every recorded claim, family by family. Identifiers are unique."""
     return tuple(claim for family in families() for claim in claims_of(family))
 
 
 def families() -> tuple[str, ...]:
-    """The families that have claims, in the order of the ledger: the letters before the dash, lower case."""
+    """Return the families that have claims, in the order of the ledger: the letters of identifiers before the
+    dash, in lower case.
+    """
     return tuple(dict.fromkeys(entry.family for entry in ENTRIES if entry.family))
 
 
 @cache
 def claims_of(family: str) -> tuple[Claim, ...]:
-    """The claims of a family (`families()` lists them), in any case, in the order of their numbers.
+    """Return the claims of a family (`families()` lists them), in the order of their numbers; capitals in the
+    name do not matter.
 
     Raises:
         SpecError: no such family; the known ones are listed.
@@ -49,13 +52,13 @@ def is_borrowed(claim: Claim, check: Check) -> bool:
 
 @cache
 def _askers() -> dict[int, str]:
-    """The first family that asks each check."""
+    """Return, for each check, the first family that asks it, by the identity of the check."""
     asked = [(id(check), claim.protocol) for claim in all_claims() for check in claim.checks]
     return dict(reversed(asked))
 
 
 def claim_of(identifier: str) -> Claim:
-    """The claim with this identifier.
+    """Return the claim with this identifier.
 
     Raises:
         SpecError: no such claim.

@@ -38,7 +38,9 @@ def _check(
 
 
 def _three(*properties: str) -> tuple[Check, ...]:
-    """The repaired figure with three processes: local steps at once, and, deep, every order of steps."""
+    """Return checks of the repaired figure with three processes: with local steps at once, and, deep, with
+    every order of steps.
+    """
     quick = tuple(replace(_check(property, "holds", **_RING), long_for_z3=True) for property in properties)
     return quick + tuple(
         replace(_check(property, "holds", **_EVERY_ORDER), deep=True) for property in properties
@@ -46,7 +48,9 @@ def _three(*properties: str) -> tuple[Check, ...]:
 
 
 def _stopped(property: str, *without: str, length: int | None = None) -> Check:
-    """Three processes, two messages, and one process may stop."""
+    """Return a check of the moving sequencer with three processes and two messages, where one process may
+    stop.
+    """
     found = Check(MovingSequencerCrashing, property, "holds", "all", without, _STOPPED, length)
     return replace(found, long_for_z3=True)
 

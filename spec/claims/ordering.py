@@ -104,12 +104,16 @@ def _machine(
 
 
 def _refines(refinement: Refinement, constants: _Constants) -> Check:
-    """Repaired, every transition is a step of the machine or a stutter."""
+    """Return the check that every transition of the repaired protocol is a step of the abstract machine or a
+    stutter.
+    """
     return Check(refinement.concrete, "Refinement", "holds", "all", constants=constants)
 
 
 def _fails(refinement: Refinement, constants: _Constants, length: int, *without: str) -> Check:
-    """Without these repairs, some transition is none; the shortest way to it."""
+    """Return the check that, without these repairs, some transition is no step of the abstract machine;
+    `length` is that of the shortest counterexample.
+    """
     return Check(refinement.concrete, "Refinement", "violated", "all", without, constants, length)
 
 

@@ -61,8 +61,8 @@ def _long_for_z3(check: Check) -> Check:
 
 
 def _three(*properties: str) -> tuple[Check, ...]:
-    """The repaired figure with three processes: one message and a loss, and, deep, two messages, a loss and
-    one round of timers.
+    """Return checks of the repaired figure with three processes: with one message and a loss, and, deep, with
+    two messages, a loss and one round of timers.
     """
     quick = tuple(_long_for_z3(_check(property, "holds", **_THREE)) for property in properties)
     return quick + tuple(replace(_check(property, "holds", **_LOSSY), deep=True) for property in properties)

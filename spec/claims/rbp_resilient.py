@@ -4,7 +4,7 @@
 The bounds say how few losses and failures there are: one process fails where `crashes=1`. Checks of
 `RbpResilientChecked` end where Reformation is called, those of `RbpReformingRuns` go on in the new list, and
 those of `ReformationChecked` have an abstract normal phase. Checks of three processes and more are deep,
-except where two cannot show it.
+except where two processes cannot show the property.
 """
 
 from __future__ import annotations
@@ -77,15 +77,15 @@ _ONCE: Constants = {
 
 
 def _scenario(witness: str, length: int, of: Constants = _REFORMING) -> Check:
-    """A run of section 3.2.1, through Reformation and on in the new list."""
+    """Return a check that a run of section 3.2.1 exists, through Reformation and on in the new list."""
     return Check(RbpReformingRuns, witness, "holds", "all", (), of, length, deep=True, long_for_z3=True)
 
 
 def _reforming(
     property: str, outcome: RecordedOutcome, *without: str, of: Constants = _TWICE, length: int | None = None
 ) -> Check:
-    """Figure 25 with figures 23 and 24 where it calls Reformation. A site that remembers its votes needs no
-    numbers of its own (REF-09).
+    """Return a check of figure 25 together with figures 23 and 24, with all repairs but `own_versions` and
+    those in `without`. A site that remembers its votes needs no version numbers of its own (REF-09).
     """
     return Check(
         RbpReformingChecked, property, outcome, "all", ("own_versions", *without), of, length, deep=True,
@@ -96,14 +96,16 @@ def _reforming(
 def _joined(
     outcome: RecordedOutcome, *without: str, of: Constants = _JOINED, length: int | None = None
 ) -> Check:
-    """Both halves together are the service of token lists."""
+    """Return a check that figure 25 with figures 23 and 24 refines both halves of the service of token
+    lists.
+    """
     return Check(
         RbpReformingIsService, "Refinement", outcome, "all", ("own_versions", *without), of, length, deep=True
     )
 
 
 def _service(property: str, outcome: RecordedOutcome, length: int | None = None, **fault: bool) -> Check:
-    """The service between the halves."""
+    """Return a check of the service between the normal phase and Reformation."""
     return Check(
         TokenListServiceChecked, property, outcome, (), (), {**_SERVICE, **fault}, length, deep=True,
         long_for_z3=True,
@@ -111,7 +113,7 @@ def _service(property: str, outcome: RecordedOutcome, length: int | None = None,
 
 
 def _reformed(property: str, outcome: RecordedOutcome, of: Constants, length: int | None = None) -> Check:
-    """Through one Reformation of an abstract normal phase."""
+    """Return a check of a property through one Reformation of an abstract normal phase."""
     return Check(ReformationChecked, property, outcome, "all", (), of, length, deep=True, long_for_z3=True)
 
 
@@ -132,7 +134,9 @@ def _check(
 
 
 def _shown(check: Check) -> Check:
-    """A check of three processes that is quick, and that two cannot show."""
+    """Return the check marked as not deep: it has three processes, is quick, and two processes cannot show
+    its property.
+    """
     return replace(check, deep=False)
 
 

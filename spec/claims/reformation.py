@@ -81,7 +81,9 @@ def _deep(
 
 
 def _half(outcome: RecordedOutcome, length: int | None = None, **other: int | bool | str) -> Check:
-    """Figures 23 and 24 over the normal phase of the service are Reformation's half of it."""
+    """Return a check that figures 23 and 24, over the normal phase of the service, refine Reformation's half
+    of the service.
+    """
     return Check(
         ReformationIsService, "Refinement", outcome, "all", ("own_versions",), {**_HALF, **other}, length,
         deep=True,
@@ -89,7 +91,9 @@ def _half(outcome: RecordedOutcome, length: int | None = None, **other: int | bo
 
 
 def _points() -> tuple[Check, ...]:
-    """Whatever may go wrong goes wrong at every point of figures 23 and 24 over figure 25."""
+    """Return checks that failures, losses, timeouts and competing originators occur at every point of figures
+    23 and 24 over figure 25.
+    """
     reached = {
         "FailsAtWork": 6, "FailsWaiting": 4, "FailsInviting": 3, "FailsAnnouncing": 5, "FailsInvited": 4,
         "FailsAuthorising": 6, "InvitationLost": 4, "VoteLost": 5, "InvitingTimesOut": 2,
@@ -115,7 +119,7 @@ def _live(
     length: int | None = None,
     **other: int | bool,
 ) -> Check:
-    """Every fair run of figure 25 through Reformation."""
+    """Return a check of a liveness property on every fair run of figure 25 through Reformation."""
     return Check(
         RbpReformingLive, property, outcome, "all", ("own_versions", *without), {**_LIVE, **other}, length,
         deep=True, long_for_z3=True,
@@ -123,15 +127,17 @@ def _live(
 
 
 def _untagged(property: str, outcome: RecordedOutcome, length: int | None = None, **fault: bool) -> Check:
-    """iRBP, which provides Sending View Delivery."""
+    """Return a check of a property of iRBP, which provides Sending View Delivery; a fault may be planted in
+    it.
+    """
     return Check(
         IrbpChecked, property, outcome, "all", (), {**_IRBP, **fault}, length, deep=True, long_for_z3=True
     )
 
 
 def _split(outcome: RecordedOutcome, length: int | None = None, **constants: int | str) -> Check:
-    """Return a check whether lists with no common site work at the same time, reformations as single
-    steps.
+    """Return a check whether lists with no common site work at the same time; each reformation is a single
+    step.
     """
     return Check(
         ListsChecked, "NoTwoComplete", outcome, "all", (), constants, length, deep=True, long_for_z3=True

@@ -68,7 +68,9 @@ def _step(repairs: tuple[str, ...], outcome: RecordedOutcome, length: int | None
 
 
 def _over_views(property: str, outcome: RecordedOutcome, length: int | None = None, **faults: bool) -> Check:
-    """Over the machine of view synchrony, with early FORWARDs kept; `faults` are the machine's."""
+    """Return a check of SEQUENCER over the machine of view synchrony, with early FORWARDs kept; `faults` are
+    planted in the machine.
+    """
     constants = {**_NAMED, **faults}
     return Check(SequencerOverViewsChecked, property, outcome, ("keep_early",), (), constants, length)
 
@@ -78,7 +80,7 @@ def _repaired(property: str, constants: _Constants) -> Check:
 
 
 def _deep(*properties: str) -> tuple[Check, ...]:
-    """The repaired protocol within larger bounds: four processes, three messages."""
+    """Return deep checks of the repaired protocol within larger bounds: four processes, three messages."""
     larger = (_FOUR, _THIRD)
     return tuple(
         Check(SequencerChecked, property, "holds", "all", (), constants, deep=True)

@@ -1,5 +1,5 @@
-"""Survivors among the mutants: mutants whose change is visible, that no check notices, and that no check need
-notice, each with its reason.
+"""Surviving mutants: their change is visible, no check notices it, and no check need notice it, each with the
+reason.
 
 `antiphon claims --mutants` lists every mutant that changes visible behaviour and breaks no check. Either a
 check is missing, or this module gives the reason. A mutant is named by its method and its change, without the

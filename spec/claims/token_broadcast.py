@@ -15,7 +15,9 @@ _LARGER = {"processes": 3, "messages": 2, "losses": 0}
 
 
 def _three(*properties: str) -> tuple[Check, ...]:
-    """Figure 5, repaired, with three processes: a message and a loss, and, deep, two messages and no loss."""
+    """Return checks of the repaired figure 5 with three processes: with a message and a loss, and, deep, with
+    two messages and no loss.
+    """
     quick = tuple(
         Check(Figure5Checked, property, "holds", "all", constants=_RING, long_for_z3=True)
         for property in properties

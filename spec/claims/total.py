@@ -115,7 +115,7 @@ def _over_views(
     length: int | None = None,
     **faults: bool,
 ) -> Check:
-    """Over the machine of view synchrony; `faults` are the machine's."""
+    """Return a check of TOTAL over the machine of view synchrony; `faults` are planted in the machine."""
     constants = {**_OVER, **faults}
     return Check(
         TotalOverViewsChecked, property, outcome, repairs, constants=constants, length=length, deep=True
@@ -123,7 +123,9 @@ def _over_views(
 
 
 def _larger(*properties: str) -> tuple[Check, ...]:
-    """The repaired protocol within larger bounds: more members, crashes, messages; timers at any time."""
+    """Return checks of the repaired protocol within larger bounds: more members, crashes and messages, and
+    timers at any time.
+    """
     larger: tuple[dict[str, Any], ...] = (
         {**_CRASH, "processes": 4, "messages": 3},
         {**_QUICK, "processes": 4, "crashes": 2, "views": 3},

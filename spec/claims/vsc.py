@@ -54,7 +54,9 @@ def _literal(
 
 
 def _holds(*properties: str) -> tuple[Check, ...]:
-    """With all repairs: one message and one view change; deep, two messages, and two view changes."""
+    """Return checks that the properties hold with all repairs: with one message and one view change, and,
+    deep, with two messages, and with two view changes.
+    """
     return tuple(
         _check(property, "holds", of=of) for of in (_MISLED, _TWO, _TWO_AGAIN) for property in properties
     )

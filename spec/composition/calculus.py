@@ -43,7 +43,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A stack, judged level by level from the bottom."""
+    """Judgement of a stack, level by level from the bottom."""
 
     given: frozenset[Property]
     levels: tuple[Level, ...]

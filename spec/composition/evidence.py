@@ -3,8 +3,8 @@ recorded.
 
 A provided or inherited property must hold above the layer's model, as far as its judge goes; a requirement is
 confirmed by a stack in which the property is missing below and something breaks above; `LACKS` says that a
-property which the row does not give is indeed not there. Bounds stand in the checks. MBRSHIP is abstract:
-what it provides is its definition, and only what stands on it is put to the test.
+property which the row does not give does not hold above the layer. The bounds are part of the checks. MBRSHIP
+is abstract: it provides its properties by definition, and only the layers above it are tested.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Role(Enum):
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry of the table, what the models say of it, and the checks that show it."""
+    """Entry of the table: the verdict of the models on it, and the checks that show the verdict."""
 
     layer: str
     role: Role

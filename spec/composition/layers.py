@@ -19,8 +19,8 @@ from antiphon.spec.lang.hints import known_names
 
 @dataclass(frozen=True)
 class Layer:
-    """A row: the properties that must hold below, those that the layer adds, and those that hold above
-    because they hold below.
+    """Row of the table for one layer: the properties that must hold below, those that the layer adds, and
+    those that hold above because they hold below.
     """
 
     name: str
@@ -94,7 +94,7 @@ NETWORKS: dict[str, frozenset[Property]] = {"ATM": _set(1)}
 
 
 def layer_of(name: str, layers: Iterable[Layer] = LAYERS) -> Layer:
-    """The layer of this name, in any case.
+    """Return the layer of this name; capitals do not matter.
 
     Raises:
         SpecError: there is none; the known ones are listed.
@@ -108,7 +108,7 @@ def layer_of(name: str, layers: Iterable[Layer] = LAYERS) -> Layer:
 
 
 def layers_of(names: Iterable[str]) -> tuple[Layer, ...]:
-    """The layers of these names.
+    """Return the layers of these names, in the same order.
 
     Raises:
         SpecError: one is unknown.
@@ -117,8 +117,8 @@ def layers_of(names: Iterable[str]) -> tuple[Layer, ...]:
 
 
 def parse_stack(text: str) -> tuple[tuple[Layer, ...], frozenset[Property] | None]:
-    """`TOP:...:BOTTOM` as layers, top first, and what the network gives when the last name is a network's
-    (`ATM`), else None.
+    """Parse `TOP:...:BOTTOM` as layers, top first; the second result is what the network gives if the last
+    name is a network's (`ATM`), else None.
 
     Raises:
         SpecError: a layer is unknown, or there is none.

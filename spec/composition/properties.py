@@ -45,7 +45,7 @@ NAMES: tuple[str, ...] = tuple(property.name for property in Property)
 
 
 def property_of(text: str) -> Property:
-    """The property that `P6`, `6` or `totally ordered delivery` names, in any case.
+    """Return the property that `P6`, `6` or `totally ordered delivery` names; capitals do not matter.
 
     Raises:
         SpecError: none is named so; the known ones are listed.

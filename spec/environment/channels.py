@@ -31,7 +31,7 @@ class Losses(InFlight[P]):
 
     @environment
     def lose(self, packet: Annotated[P, In("network")]) -> None:
-        """A packet in flight disappears."""
+        """Lose a packet in flight, within the budget."""
         require(self.lost < self.losses)
         self.network -= {packet}
         self.lost += 1
@@ -53,7 +53,7 @@ class Duplications(InFlight[P]):
 
     @environment
     def arrive_again(self, packet: Annotated[P, In("copies")]) -> None:
-        """Put the kept copy in flight too, once the first packet has arrived or was lost."""
+        """Put the kept copy of a packet in flight, once the original has arrived or was lost."""
         require(packet not in self.network)
         self.copies -= {packet}
         self.network |= {packet}

@@ -1,7 +1,7 @@
 """Processes fail by stopping, up to `crashes` of them; a stopped process takes no step.
 
-The guard sees who takes an action: its first parameter, when that is a process, or the receiver `to` of the
-packet that is its first parameter.
+A guard looks at the process that takes an action: the action's first parameter, when that is a process, or
+the receiver `to` of the packet that is its first parameter.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ class Crashes(Stopping):
         return not self.down[p]
 
     def is_gone(self, p: Process) -> bool:
-        """Return True if p has crashed, for the machines that ask."""
+        """Return True if p has crashed: it takes no step any more."""
         return self.down[p]
 
     @environment
     def crash(self, p: Process) -> None:
-        """P stops for ever."""
+        """Crash p, which stops for ever."""
         require(not self.down[p])
         require(sum(1 for q in self.each(Process) if self.down[q]) < self.crashes)
         self.down[p] = True

@@ -1,8 +1,9 @@
 """The classes of failure detectors, each judged by what its name promises.
 
-Completeness is the same in all four: a crash is suspected by everybody in the end. `Next` and `Previous` are
-the active detectors of a ring, which watch one process each: of a crash somebody knows, not everybody.
-`Unreliable` promises completeness alone. The passive detector, which suspects nobody, is `Passive`.
+Completeness is the same in all four: in the end everybody suspects a process that has crashed. `Next` and
+`Previous` are the active detectors of a ring, which watch one process each: a crash is known to one process,
+not to everybody. `Unreliable` promises completeness alone. The passive detector, which suspects nobody, is
+`Passive`.
 
 Sources: T. D. Chandra, S. Toueg, "Unreliable failure detectors for reliable distributed systems", Journal of
 the ACM 43(2), 1996, section 2.4, figure 1; Barchet-Estefanel 2002, section 4.1.
@@ -39,19 +40,19 @@ class Blind(Suspicions):
 
 
 class P(Suspicions, FailureDetector, restrictions=(DetectedAtOnce,), mutations=(Blind,)):
-    """The perfect detector."""
+    """Perfect detector P, judged by the promises of its class."""
 
 
 class EventuallyP(EventuallyPerfect, FailureDetector):
-    """The eventually perfect detector."""
+    """Eventually perfect detector, judged by the promises of its class."""
 
 
 class S(Strong, FailureDetector):
-    """The strong detector."""
+    """Strong detector S, judged by the promises of its class."""
 
 
 class EventuallyS(EventuallyStrong, FailureDetector):
-    """The eventually strong detector."""
+    """Eventually strong detector, judged by the promises of its class."""
 
 
 class Unreliable(FalseSuspicions, FailureDetector):
@@ -71,13 +72,13 @@ class Absent(Silence):
     """Planted fault: one process does not notice the alarm. Breaks `AlarmCompleteness`."""
 
     def attends(self, p: Process) -> bool:
-        """Return True for every process but one, which never notices."""
+        """Return True if p would notice the alarm: every process but the first."""
         return p.index > 0
 
 
 class Passive(Silence, Crashes, PassiveDetector, mutations=(Absent,)):
-    """Passive detector: nothing happens any more as soon as some process has crashed."""
+    """Passive detector over a protocol that falls silent as soon as some process has crashed."""
 
     def is_silent(self) -> bool:
-        """Return True if all wait for the process that has crashed."""
+        """Return True if some process has crashed, for which all others wait."""
         return any(self.down[p] for p in self.each(Process))

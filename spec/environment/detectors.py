@@ -1,9 +1,9 @@
 """Failure detectors surround a protocol: `suspected[p][q]` says whether p suspects q now.
 
 1. A crash is suspected in the end: `detect` is a step that must happen. That alone is a perfect detector, P.
-   With `detected_at_once` the crash itself is seen by all. A protocol that waits for "a message from q, or q
-   suspected" and acts whenever it likes loses nothing by that: a suspicion that comes late is one that it
-   acts on late.
+   With `detected_at_once` all processes suspect it in the step of the crash. A protocol that waits for "a
+   message from q, or q suspected" and acts whenever it likes loses nothing by that: a late suspicion is the
+   same as one on which the protocol acts late.
 2. False suspicions are faults of the environment, up to `false_suspicions` of them. What a class promises
    about them is when they must end: eventually P ends each (`trust`), S spares one correct process for ever,
    eventually S ends those of one correct process when nobody else is trusted by all. That others might end
@@ -50,7 +50,7 @@ class Suspicions(Crashes):
         return self.monitors(p, q) and not self.suspected[p][q]
 
     def begin(self, p: Process, q: Process) -> None:
-        """P suspects q."""
+        """Let p begin to suspect q."""
         self.suspected[p][q] = True
         emit(Suspect(p, q))
 
@@ -62,7 +62,7 @@ class Suspicions(Crashes):
 
     @action(fairness="weak")
     def detect(self, p: Process, q: Process) -> None:
-        """P notices that q has crashed."""
+        """Let p suspect q, which has crashed."""
         require(self.down[q] and self.may_begin(p, q))
         self.begin(p, q)
 
@@ -75,7 +75,7 @@ class DetectedAtOnce(Suspicions):
 
     @environment
     def crash(self, p: Process) -> None:
-        """P stops, and the others see it."""
+        """Crash p, and let every process that watches p suspect it in the same step."""
         super().crash(p)
         for q in self.each(Process):
             if not self.down[q] and self.may_begin(q, p):
@@ -94,7 +94,7 @@ class FalseSuspicions(Suspicions):
 
     @environment
     def suspect(self, p: Process, q: Process) -> None:
-        """P is wrong about q."""
+        """Let p suspect q wrongly."""
         require(not self.down[p] and not self.down[q] and self.may_begin(p, q))
         require(self.false_so_far < self.false_suspicions)
         self.false_so_far += 1
@@ -106,7 +106,7 @@ class EventuallyPerfect(FalseSuspicions):
 
     @action(fairness="weak")
     def trust(self, p: Process, q: Process) -> None:
-        """P sees that q is up."""
+        """End p's suspicion of q, which is up."""
         require(self.suspected[p][q] and not self.down[q])
         self.suspected[p][q] = False
         emit(Trust(p, q))
@@ -128,7 +128,9 @@ class Strong(FalseSuspicions):
     """S: some correct process is never suspected; false suspicions need not end."""
 
     def was_never_suspected(self, q: Process) -> bool:
-        """Return True if q is up, and nobody has ever suspected it: no suspicion ends."""
+        """Return True if q is up and no process has ever suspected it: suspicions never end, so none suspects
+        it now.
+        """
         return not self.down[q] and not any(self.suspected[p][q] for p in self.each(Process))
 
     @environment
@@ -145,10 +147,12 @@ class Strong(FalseSuspicions):
 
 
 class MonitorsNext(Suspicions):
-    """Active: each process watches the next one of the ring alone."""
+    """Active detector: each process watches the next one of the ring alone."""
 
     def next_of(self, p: Process) -> Process:
-        """The process after p; the ring of a protocol may be another one."""
+        """Return the process after p in the ring of process indices; a protocol with another ring overrides
+        this.
+        """
         return Process((p.index + 1) % self.processes)
 
     def monitors(self, p: Process, q: Process) -> bool:
@@ -157,10 +161,12 @@ class MonitorsNext(Suspicions):
 
 
 class MonitorsPrevious(Suspicions):
-    """Active: each process watches the previous one of the ring alone."""
+    """Active detector: each process watches the previous one of the ring alone."""
 
     def previous_of(self, p: Process) -> Process:
-        """The process before p; the ring of a protocol may be another one."""
+        """Return the process before p in the ring of process indices; a protocol with another ring overrides
+        this.
+        """
         return Process((p.index + self.processes - 1) % self.processes)
 
     def monitors(self, p: Process, q: Process) -> bool:
@@ -182,18 +188,18 @@ class Silence(Group):
     false_alarms_so_far: Annotated[int, Between(0, "false_alarms")] = 0
 
     def is_silent(self) -> bool:
-        """Return True if the protocol does nothing any more; the protocol overrides this to say when that is
-        so.
+        """Return True if the protocol does nothing any more; each protocol overrides this with its own
+        condition.
         """
         return False
 
     def attends(self, p: Process) -> bool:
-        """Return True if p would notice that the protocol is silent."""
+        """Return True if p would notice that the protocol is silent; in this class every process would."""
         return True
 
     @action(fairness="weak")
     def notice_silence(self, p: Process) -> None:
-        """Note that the protocol is silent (p's step)."""
+        """Raise the alarm at p, since the protocol is silent."""
         require(self.is_silent() and self.attends(p) and not self.alarmed[p])
         self.alarmed[p] = True
         emit(Alarm(p))

@@ -41,11 +41,11 @@ class FifoChannels(Queues, Generic[P]):
     )
 
     def push(self, sender: Process, to: Process, packet: P) -> None:
-        """One more packet from sender to receiver."""
+        """Put one more packet into the queue from `sender` to `to`."""
         self.channel[sender][to] += (packet,)
 
     def push_to_others(self, sender: Process, packet: P) -> None:
-        """One more packet from sender to everybody else."""
+        """Put one more packet into the queues from `sender` to all other processes."""
         for q in self.each(Process):
             if q != sender:
                 self.channel[sender][q] += (packet,)
@@ -62,7 +62,8 @@ class FifoChannels(Queues, Generic[P]):
 class FifoLosses(FifoChannels[P]):
     """Queues that lose up to `losses` packets.
 
-    Only the oldest is lost: losing a later one is losing it when its turn has come.
+    Only the oldest packet can be lost: losing a later one is the same as losing it when it has become the
+    oldest.
     """
 
     losses: Const[int] = 1
@@ -70,7 +71,7 @@ class FifoLosses(FifoChannels[P]):
 
     @environment
     def lose(self, sender: Process, to: Process) -> None:
-        """The oldest packet disappears."""
+        """Lose the oldest packet in the queue from `sender` to `to`."""
         require(self.lost < self.losses and self.has_packet(sender, to))
         self.take(sender, to)
         self.lost += 1
@@ -80,7 +81,7 @@ class Unicast(FifoChannels[P]):
     """Reliable point-to-point messages, which arrive by `channel` in the order of sending."""
 
     def unicast_to(self, sender: Process, to: Process, packet: P) -> None:
-        """One more packet from sender to receiver."""
+        """Send one more packet from `sender` to `to`."""
         self.channel[sender][to] += (packet,)
 
 
@@ -93,7 +94,7 @@ class LooseUnicast(Unicast[P]):
     loose: Set[P] = Set()
 
     def unicast_to(self, sender: Process, to: Process, packet: P) -> None:
-        """One more packet to the receiver that it names."""
+        """Send one more packet to the receiver that the packet names."""
         self.loose |= {packet}
 
 
@@ -104,8 +105,8 @@ class FifoMulticast(Queues, Generic[B]):
     heard: Map[Process, Map[Process, Position]] = everywhere(everywhere(0))
 
     def multicast(self, sender: Process, packet: B) -> None:
-        """Multicast a packet to everybody, the sender included; the sender's own copy is received like the
-        others.
+        """Multicast a packet to everybody, the sender included; the sender's own copy is received like any
+        other copy.
         """
         self.log[sender] += (packet,)
 
@@ -114,7 +115,7 @@ class FifoMulticast(Queues, Generic[B]):
         return self.heard[sender][to] < len(self.log[sender])
 
     def hear(self, sender: Process, to: Process) -> None:
-        """The next multicast of sender has arrived."""
+        """Note that the next multicast of `sender` has arrived at `to`."""
         self.heard[sender][to] += 1
 
     def handed_on(self, sender: Process, to: Process) -> Position:

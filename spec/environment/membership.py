@@ -1,6 +1,6 @@
 """Views come one after the other, and a message belongs to the view it was sent in.
 
-What a protocol over `Membership` may rely on, with every option at its default:
+A protocol over `Membership` may rely on the following, with every option at its default:
 
 1. Views are numbered from 1. In the first are all processes but the last `joiners`; everybody is in it at
    the start.
@@ -16,14 +16,14 @@ What a protocol over `Membership` may rely on, with every option at its default:
    promised about who receives it: members that go together from one view to the next may have received
    different messages (no view synchrony, no flush).
 
-The protocol installs: its own action guards with `may_install(p)` and calls `install(p)`. It puts the view
-`installed[p]` of the sender in every packet, receives where `may_receive(p, packet.view)`, and throws away
-where `is_stale(p, packet.view)`.
+The protocol installs a view by an action of its own, which has the guard `may_install(p)` and calls
+`install(p)`. It puts the view `installed[p]` of the sender in every packet, receives where `may_receive(p,
+packet.view)`, and throws away where `is_stale(p, packet.view)`.
 
 Each option breaks one of these: `lists` number 2, `synchrony` number 5, `announced` tells one member of no
-change, `suspicions` excludes members that are up (and stay in their old view, alone). `reforms` adds
-nothing but views with the same members, `HandOvers` one with another coordinator. None of them is a fault
-of the protocol.
+change, `suspicions` excludes members that are up (and stay in their old view, alone). `reforms` adds nothing
+but views with the same members, `HandOvers` one with another coordinator. None of them is a fault of the
+protocol.
 """
 
 from __future__ import annotations
@@ -70,44 +70,46 @@ class Membership(Crashes, Views, readings=(lists, synchrony, announced)):
     # What the protocol asks -------------------------------------------------------------------------------
 
     def is_member(self, p: Process) -> bool:
-        """P has installed a view, and so is in it."""
+        """Return True if p has installed a view, and so is in it."""
         return self.installed[p] > 0
 
     def members_of(self, v: Installed) -> Set[Process]:
-        """The members of a view; nobody before the first."""
+        """Return the members of view v; nobody before the first."""
         return Set() | {q for w in self.each(View) if w == v for q in self.members[w]}
 
     def group_of(self, p: Process) -> Set[Process]:
-        """The members of the view that p has installed: whom a message to the group goes to."""
+        """Return the members of the view that p has installed, to whom a message to the group goes."""
         return self.members_of(self.installed[p])
 
     def listed(self, p: Process, v: Installed) -> Set[Process]:
-        """The members of view v by the list that p is given."""
+        """Return the members of view v in the list that the membership gives p."""
         return self.members_of(v)
 
     def first_listed(self, p: Process, v: Installed) -> Process | None:
-        """The first in the list of view v that p is given; None before the first view."""
+        """Return the first process in the list of view v that p is given; None before the first view."""
         return next((q for q in self.each(Process) if q in self.listed(p, v)), None)
 
     def last_listed(self, p: Process, v: Installed) -> Process | None:
-        """The last in that list."""
+        """Return the last process in the list of view v that p is given; None before the first view."""
         known = self.listed(p, v)
         return next((q for q in self.each(Process) if q in known and not any(r > q for r in known)), None)
 
     def current_members(self, p: Process) -> Set[Process]:
-        """The members of p's view by its list."""
+        """Return the members of p's present view, by p's own list."""
         return self.listed(p, self.installed[p])
 
     def coordinator(self, p: Process) -> Process | None:
-        """The first in p's list of the members of its view; None before the first view."""
+        """Return the coordinator of p's view, the first in p's list of its members; None before the first
+        view.
+        """
         return self.first_listed(p, self.installed[p])
 
     def is_coordinator(self, p: Process) -> bool:
-        """P's own list says that p is the first."""
+        """Return True if p is the first in its own list of the members of its view."""
         return self.coordinator(p) == p
 
     def may_install(self, p: Process) -> bool:
-        """P is in the view that has formed, and has not installed it."""
+        """Return True if p is in the view that has formed, and has not installed it."""
         return p in self.members[self.formed] and self.installed[p] < self.formed
 
     def may_receive(self, p: Process, v: Installed) -> bool:
@@ -123,20 +125,22 @@ class Membership(Crashes, Views, readings=(lists, synchrony, announced)):
         return v > self.installed[p]
 
     def is_settled(self) -> bool:
-        """Every member of the last view that is up has installed it."""
+        """Return True if every member of the last view that is up has installed it."""
         return all(self.installed[p] == self.formed or self.down[p] for p in self.members[self.formed])
 
     # What the protocol does -------------------------------------------------------------------------------
 
     def install(self, p: Process) -> None:
-        """P moves to the view that has formed. The caller guards with `may_install`."""
+        """Move p to the view that has formed. The caller guards with `may_install`."""
         self.installed[p] = self.formed
 
     # What the group does ----------------------------------------------------------------------------------
 
     @initial
     def found(self) -> None:
-        """The first view. A protocol that starts otherwise overrides this, and calls `found_group`."""
+        """Begin with the first view. A protocol that begins in another way overrides this method, and calls
+        `found_group`.
+        """
         self.found_group()
 
     def found_group(self) -> None:
@@ -148,7 +152,7 @@ class Membership(Crashes, Views, readings=(lists, synchrony, announced)):
 
     @action(fairness="weak")
     def exclude(self) -> None:
-        """The members that are down are excluded, all at once."""
+        """Form the next view without the members that are down, all at once."""
         require(self.formed < self.views and self.is_settled())
         require(any(self.down[p] for p in self.members[self.formed]))
         require(any(not self.down[p] for p in self.members[self.formed]))
@@ -165,7 +169,7 @@ class Membership(Crashes, Views, readings=(lists, synchrony, announced)):
 
     @environment
     def reform(self) -> None:
-        """A view with the same members, where `reforms` allows it."""
+        """Form a view with the same members, where `reforms` allows it."""
         require(self.reforms and self.formed < self.views and self.is_settled())
         require(not any(self.down[p] for p in self.members[self.formed]))
         self.members[self.formed + 1] = self.members[self.formed]
@@ -173,7 +177,9 @@ class Membership(Crashes, Views, readings=(lists, synchrony, announced)):
 
     @environment
     def suspect(self, p: Process) -> None:
-        """P is excluded although it is up, where `suspicions` allows it: the others go on without it."""
+        """Form a view without p although p is up, where `suspicions` allows it: the others go on without
+        p.
+        """
         require(self.suspicions and self.formed < self.views and self.is_settled() and not self.down[p])
         require(p in self.members[self.formed])
         require(any(q != p and not self.down[q] for q in self.members[self.formed]))
@@ -182,7 +188,7 @@ class Membership(Crashes, Views, readings=(lists, synchrony, announced)):
 
     @environment
     def crash(self, p: Process) -> None:
-        """A member stops for ever, while there is a view left to exclude it, and another member to go on."""
+        """Crash p for ever, while a view is left to exclude it and another member to go on."""
         require(not self.down[p] and p in self.members[self.formed] and self.formed < self.views)
         require(any(q != p and not self.down[q] for q in self.members[self.formed]))
         require(sum(1 for q in self.each(Process) if self.down[q]) < self.crashes)
@@ -200,19 +206,23 @@ class Misled(Membership):
 
 @lists.reading("another order")
 class ListsInAnotherOrder(Misled):
-    """The last process has its list reversed."""
+    """Option under which the last process gets its lists in reverse order."""
 
     def first_listed(self, p: Process, v: Installed) -> Process | None:
-        """Return the last member for the misled process, and the first for the others."""
+        """Return the first process in p's list: the last member for the misled process, which has the list
+        reversed.
+        """
         return self.last_listed(p, v) if self.is_misled(p) else super().first_listed(p, v)
 
 
 @lists.reading("one side")
 class ListsOfOneSide(Misled):
-    """The last process has nobody but itself in its list."""
+    """Option under which the last process gets lists that contain itself only."""
 
     def listed(self, p: Process, v: Installed) -> Set[Process]:
-        """Return only the process itself for the misled one, and all members for the others."""
+        """Return the members of view v in p's list: only itself for the misled process, all members for the
+        others.
+        """
         return Set() | {q for q in super().listed(p, v) if not self.is_misled(p) or q == p}
 
 
@@ -221,7 +231,7 @@ class SynchronyNone(Membership):
     """Option without synchrony: messages are received in any view."""
 
     def may_receive(self, p: Process, v: Installed) -> bool:
-        """Return True in whatever view p is."""
+        """Return True, in whatever view p is; p must be in one."""
         return self.is_member(p)
 
     def is_stale(self, p: Process, v: Installed) -> bool:
@@ -238,26 +248,30 @@ class AnnouncedToOthers(Misled):
     """Option under which the membership announces no change to the last process."""
 
     def may_install(self, p: Process) -> bool:
-        """Return True if the membership announces changes to p."""
+        """Return True if p may install the next view: never the last process, to which no change is
+        announced.
+        """
         return super().may_install(p) and not self.is_misled(p)
 
 
 class HandOvers(Membership):
-    """Another member becomes coordinator without a departure, once, where `handovers` allows it."""
+    """Option under which another member becomes coordinator, once, although nobody leaves, where `handovers`
+    allows it.
+    """
 
     handovers: Const[bool] = False
 
     handed_over: Installed = 0
 
     def first_listed(self, p: Process, v: Installed) -> Process | None:
-        """Return the last member from the hand-over on, and the first before."""
+        """Return the coordinator: the first member of the list, and after the hand-over the last."""
         if self.handed_over > 0 and self.handed_over <= v:
             return self.last_listed(p, v)
         return super().first_listed(p, v)
 
     @environment
     def hand_over(self) -> None:
-        """A view with the same members, whose order is reversed."""
+        """Form a view with the same members, whose order is reversed."""
         require(self.handovers and self.handed_over == 0 and self.formed < self.views and self.is_settled())
         require(not any(self.down[p] for p in self.members[self.formed]))
         self.members[self.formed + 1] = self.members[self.formed]

@@ -3,10 +3,10 @@
 The sender sends a value with a bit again and again until the bit comes back; the receiver acknowledges the
 last bit that it saw, again and again. Both channels keep order and lose anything.
 
-`OneAtATime` is what the whole is for: a value is sent, received, acknowledged, and then the next one is
-sent. `AlternatingBitIsOneAtATime` says that the protocol is that: all variables of the machine are variables
-of the protocol, so that the mapping has nothing to say. What the channels do are stutters, and so is every
-message and every acknowledgement that comes twice.
+`OneAtATime` is the abstract purpose of the protocol: a value is sent, received, acknowledged, and then the
+next one is sent. `AlternatingBitIsOneAtATime` states that the protocol refines it. All variables of the
+machine are variables of the protocol, so the mapping defines none. The steps of the channels are stutters,
+and so is every message and every acknowledgement that comes twice.
 
 Source: L. Lamport, "Specifying Systems" (2002), chapter 14; the TLA+ modules AlternatingBit and ABCorrectness
 of the public TLA+ examples.
@@ -35,7 +35,7 @@ from antiphon.spec.lang import (
 
 
 class Data(Index, size="values"):
-    """A value that is sent."""
+    """Value that the sender sends."""
 
 
 Bit = Annotated[int, Between(0, 1)]
@@ -64,7 +64,7 @@ class Ends(Spec):
 
     @initial
     def begin(self, bit: Bit, sent: Data, received: Data) -> None:
-        """Begin with no value under way."""
+        """Begin with no value in flight."""
         self.sender_bit = bit
         self.acknowledged = bit
         self.receiver_bit = bit
@@ -111,12 +111,12 @@ class AlternatingBit(Ends):
 
     @constraint("send_new_value", "send_again")
     def HasRoomForMessage(self) -> bool:
-        """The channel of messages is not full."""
+        """Bound: the channel of messages has room for one more."""
         return len(self.messages) < self.length
 
     @constraint("send_acknowledgement")
     def HasRoomForAcknowledgement(self) -> bool:
-        """The channel of acknowledgements is not full."""
+        """Bound: the channel of acknowledgements has room for one more."""
         return len(self.acknowledgements) < self.length
 
     @action
@@ -172,11 +172,11 @@ class AlternatingBit(Ends):
         return arrived and len(self.messages) == 2
 
     def is_under_way(self, d: Data) -> bool:
-        """D is sent and not acknowledged."""
+        """Return True if value d is sent and not yet acknowledged."""
         return self.sent == d and self.sender_bit != self.acknowledged
 
     def has_come(self, d: Data) -> bool:
-        """Return True if D is the last value that arrived."""
+        """Return True if d is the last value that arrived."""
         return self.received == d
 
     sent_is_received = leads_to("is_under_way", "has_come")

@@ -4,11 +4,11 @@ Sources: T. K. Srikanth, S. Toueg, "Simulating authenticated broadcasts to deriv
 algorithms", Distributed Computing 2(2), 1987, figure 7; T. H. Tran, I. Konnov, J. Widder, the TLA+ module
 bcastByz of the public TLA+ examples, 2016, with 14,424 reachable states for 4 processes, one of them faulty.
 
-A correct process that has heard of the broadcast (V1) sends ECHO to all; so does one that has heard ECHO from
-N - 2T processes; one that has heard it from N - T accepts. As in the module there is no broadcaster: what
-correct processes know at first says whether it is correct. What faulty processes send is there for everybody
-at any time. A step receives any messages that are there, and does with all that was received what the figure
-says; the names of actions and properties are those of the module.
+A correct process that has heard of the broadcast (V1) sends ECHO to all; so does a process that has heard
+ECHO from N - 2T processes; a process that has heard ECHO from N - T accepts. As in the module there is no
+broadcaster: the initial knowledge of correct processes shows whether the broadcaster is correct. Messages of
+faulty processes can be received by everybody at any time. A step receives any messages that were sent, and
+reacts to all received ones as the figure says; the names of actions and properties are those of the module.
 """
 
 from __future__ import annotations
@@ -62,7 +62,9 @@ class BcastByz(Spec):
 
     @initial
     def start(self, correct: Set[Process], informed: Set[Process]) -> None:
-        """Choose any processes as faulty, and any as having heard of the broadcast."""
+        """Choose any processes as correct, all others being faulty, and any as having heard of the
+        broadcast.
+        """
         require(len(correct) == self.processes - self.faulty)
         self.correct = correct
         for p in self.each(Process):
@@ -71,22 +73,22 @@ class BcastByz(Spec):
     # What is there to be received ---------------------------------------------------------------------------
 
     def from_correct_senders(self, new: Set[Process]) -> bool:
-        """Return the number of ECHO messages from correct processes that P could have received."""
+        """Return True if all these ECHO messages come from correct processes that have sent ECHO."""
         return new <= self.sent
 
     def from_any_sender(self, new: Set[Process]) -> bool:
-        """Return the number of ECHO messages that P could have received from correct or faulty processes."""
+        """Return True if all these ECHO messages can be received: each sender has sent ECHO, or is faulty."""
         return all(q in self.sent or q not in self.correct for q in new)
 
     def heard(self, p: Process, new: Set[Process]) -> int:
-        """Return the number of processes from which P has heard ECHO, with those that it receives now."""
+        """Return the number of processes from which P has heard ECHO, those in `new` included."""
         return len(self.received[p] | new)
 
     # Figure 7 -----------------------------------------------------------------------------------------------
 
     @action
     def upon_v1(self, p: Process, new: Set[Process]) -> None:
-        """The first `if`: a process that has heard of the broadcast sends ECHO."""
+        """Send ECHO at a process that has heard of the broadcast: the first `if` of the figure."""
         require(p in self.correct and self.from_any_sender(new))
         require(self.pc[p] is Control.V1)
         self.received[p] |= new
@@ -95,7 +97,7 @@ class BcastByz(Spec):
 
     @action
     def upon_non_faulty(self, p: Process, new: Set[Process]) -> None:
-        """The third `if`: a process that has surely heard ECHO from a correct process sends it too."""
+        """Send ECHO at a process that has certainly heard ECHO from a correct process: the third `if`."""
         require(p in self.correct and self.from_any_sender(new))
         require(self.pc[p] is Control.V0 or self.pc[p] is Control.V1)
         require(self.heard(p, new) >= self.processes - 2 * self.tolerated)
@@ -106,8 +108,8 @@ class BcastByz(Spec):
 
     @action
     def upon_accept_not_sent_before(self, p: Process, new: Set[Process]) -> None:
-        """The second and third `if`: a process that has heard ECHO from enough processes sends it, and
-        accepts.
+        """Send ECHO and accept at a process that has heard ECHO from enough processes: the second and third
+        `if`.
         """
         require(p in self.correct and self.from_any_sender(new))
         require(self.pc[p] is Control.V0 or self.pc[p] is Control.V1)
@@ -118,7 +120,7 @@ class BcastByz(Spec):
 
     @action
     def upon_accept_sent_before(self, p: Process, new: Set[Process]) -> None:
-        """The second `if`: a process that has heard ECHO from enough processes accepts."""
+        """Accept at a process that has heard ECHO from enough processes: the second `if`."""
         require(p in self.correct and self.from_any_sender(new))
         require(self.pc[p] is Control.SE)
         require(self.heard(p, new) >= self.processes - self.tolerated)
@@ -135,27 +137,27 @@ class BcastByz(Spec):
 
     @invariant
     def FCConstraints(self) -> bool:
-        """No more than the tolerated processes are faulty."""
+        """Invariant: at most the tolerated number of processes is faulty."""
         return len(self.correct) >= self.processes - self.tolerated
 
     def all_correct_heard(self) -> bool:
-        """Every correct process has heard of the broadcast."""
+        """Return True if every correct process has heard of the broadcast."""
         return all(self.pc[p] is Control.V1 for p in self.correct)
 
     def no_correct_heard(self) -> bool:
-        """No correct process has heard of the broadcast."""
+        """Return True if no correct process has heard of the broadcast."""
         return all(self.pc[p] is Control.V0 for p in self.correct)
 
     def some_accepts(self) -> bool:
-        """A correct process has accepted."""
+        """Return True if a correct process has accepted."""
         return any(self.pc[p] is Control.AC for p in self.correct)
 
     def none_accepts(self) -> bool:
-        """No correct process has accepted."""
+        """Return True if no correct process has accepted."""
         return not self.some_accepts()
 
     def all_accept(self) -> bool:
-        """Every correct process has accepted."""
+        """Return True if every correct process has accepted."""
         return all(self.pc[p] is Control.AC for p in self.correct)
 
     CorrLtl = implies("all_correct_heard", eventually("all_accept"))

@@ -5,10 +5,10 @@ Transactions on Computer Systems 9(3), 1991, section 5.1 (CBCAST); F. Mattern, "
 of distributed systems", 1989.
 
 A process counts in its clock how many messages of each process it has delivered, its own as it broadcasts
-them, and sends the clock along. A message waits until it is the next one of its sender and everything that
-its sender had delivered has been delivered here too. What happened before a broadcast is kept beside the
-algorithm, as sets of names, so that the property does not rest on the clocks. Messages arrive in any order,
-and stay in the network: what a process has delivered it does not deliver again.
+them, and sends the clock along. A message waits at a receiver until it is the next one of its sender, and the
+receiver has delivered everything that the sender had delivered. The messages that happened before a broadcast
+are recorded beside the algorithm, as sets of names, so that the property does not rest on the clocks.
+Messages arrive in any order, and stay in the network: what a process has delivered it does not deliver again.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Clock = Map[Process, Count]
 
 @record
 class Name:
-    """The message with this number of a process, numbered from 1."""
+    """Name of a message: its sender and its number among the sender's messages, from 1."""
 
     sender: Process
     number: Count
@@ -62,7 +62,7 @@ class Message:
 
 
 class CausalText(Spec):
-    """The algorithm."""
+    """Causal broadcast with vector clocks, without its planted faults."""
 
     processes: Const[int] = 3
     broadcasts: Const[int] = 1
@@ -81,7 +81,9 @@ class CausalText(Spec):
         return sum(1 for name in self.delivered[p] if name.sender == q)
 
     def may_deliver(self, p: Process, message: Message) -> bool:
-        """The message is the next one of its sender, and all that its sender had delivered is delivered."""
+        """Return True if P may deliver the message: it is the next one of its sender, and P has delivered all
+        that its sender had delivered.
+        """
         mine = self.clock[p]
         stamp = message.clock
         return all(
@@ -91,7 +93,7 @@ class CausalText(Spec):
 
     @action
     def broadcast(self, p: Process) -> None:
-        """P sends its next message, which it delivers itself at once."""
+        """Send P's next message, and deliver it at P at once."""
         require(self.clock[p][p] < self.broadcasts)
         name = Name(p, self.clock[p][p] + 1)
         stamp = self.clock[p] | {p: self.clock[p][p] + 1}
@@ -102,7 +104,7 @@ class CausalText(Spec):
 
     @action
     def deliver(self, p: Process, message: Annotated[Message, In("network")]) -> None:
-        """P delivers a message of another."""
+        """Deliver at P a message of another process."""
         name = Name(message.sender, message.clock[message.sender])
         require(name not in self.delivered[p])
         require(self.may_deliver(p, message))
@@ -111,14 +113,16 @@ class CausalText(Spec):
 
     @invariant
     def CausalDelivery(self) -> bool:
-        """Invariant: with a message everything is delivered that happened before its broadcast."""
+        """Invariant: a process that has delivered a message has delivered everything that happened before its
+        broadcast.
+        """
         return all(
             self.past[name] <= self.delivered[p] for p in self.each(Process) for name in self.delivered[p]
         )
 
     @invariant
     def ClocksCount(self) -> bool:
-        """Invariant: a clock counts the delivered messages."""
+        """Invariant: each clock counts the messages that its process has delivered."""
         return all(
             self.clock[p] == Map({q: self.count(p, q) for q in self.each(Process)})
             for p in self.each(Process)
@@ -126,7 +130,7 @@ class CausalText(Spec):
 
     @obligation
     def Delivery(self) -> bool:
-        """In the end everybody has delivered every message."""
+        """Obligation: in the end every process has delivered every message."""
         return all(
             Name(message.sender, message.clock[message.sender]) in self.delivered[p]
             for p in self.each(Process)
@@ -145,12 +149,12 @@ class CausalText(Spec):
 
 @mutation("a message waits for those of its own sender only")
 class FirstInFirstOut(CausalText):
-    """Planted fault: a message waits for the earlier ones of its own sender only, not for those its sender
-    had delivered.
+    """Planted fault: a message waits for the earlier ones of its own sender only, not for those that its
+    sender had delivered.
     """
 
     def may_deliver(self, p: Process, message: Message) -> bool:
-        """The message is the next one of its sender."""
+        """Return True if the message is the next one of its sender."""
         return message.clock[message.sender] == self.clock[p][message.sender] + 1
 
 
@@ -159,9 +163,9 @@ class Hasty(CausalText):
     """Planted fault: messages are delivered without any wait."""
 
     def may_deliver(self, p: Process, message: Message) -> bool:
-        """Every message may be delivered."""
+        """Return True: every message may be delivered at once."""
         return True
 
 
 class CausalBroadcast(CausalText, mutations=(FirstInFirstOut, Hasty)):
-    """Causal broadcast; a constant names the wait that is left out, for the variants with a fault."""
+    """Causal broadcast with its planted faults, each of which leaves out a wait."""

@@ -32,7 +32,7 @@ Meetings = Annotated[int, Between(0, "meetings")]
 
 
 class Creature(Index, size="creatures", symmetric=True):
-    """A chameneos."""
+    """Creature of the game, a chameneos."""
 
 
 class Color(Enum):
@@ -56,7 +56,7 @@ class Chameneos(Spec):
     held: Meetings = 0
 
     def complement(self, a: Color, b: Color) -> Color:
-        """The colour of both after a meeting."""
+        """Return the colour that both creatures have after a meeting of colours a and b."""
         return a if a == b else next(c for c in self.each(Color) if c != a and c != b)
 
     @initial
@@ -94,7 +94,9 @@ class Chameneos(Spec):
 
     @invariant
     def SumMet(self) -> bool:
-        """After the last meeting every meeting was counted by two."""
+        """Invariant: after the last meeting the creatures' counts of their meetings sum to twice the number
+        of meetings.
+        """
         return self.held < self.meetings or sum(self.met[c] for c in self.each(Creature)) == 2 * self.meetings
 
     @witness

@@ -51,11 +51,11 @@ class ChangRoberts(Spec):
     standing: Map[Node, Standing] = everywhere(Standing.LOST)
 
     def successor(self, p: Node) -> Node:
-        """The next node of the ring."""
+        """Return the next node of the ring."""
         return Node((p.index + 1) % self.nodes)
 
     def has_candidate(self) -> bool:
-        """Return True if a node may win."""
+        """Return True if some node is still a candidate, which may win."""
         return any(self.standing[p] is Standing.CANDIDATE for p in self.each(Node))
 
     def is_decided(self) -> bool:
@@ -64,7 +64,7 @@ class ChangRoberts(Spec):
 
     @initial
     def choose(self, initiators: Set[Node]) -> None:
-        """Initiators are candidates; the others have lost before they begin."""
+        """Make the initiators candidates; all other nodes have lost before the election begins."""
         for p in self.each(Node):
             if p in initiators:
                 self.initiator[p] = True
@@ -72,7 +72,7 @@ class ChangRoberts(Spec):
 
     @action(fairness="weak", per="p")
     def start(self, p: Node) -> None:
-        """An initiator sends its own identity to its neighbour."""
+        """Send the identity of an initiator to its neighbour."""
         require(not self.started[p])
         self.started[p] = True
         if self.initiator[p]:
@@ -93,7 +93,9 @@ class ChangRoberts(Spec):
 
     @invariant
     def Correctness(self) -> bool:
-        """The winner is the initiator with the smallest identity, and everybody else has lost."""
+        """Invariant: the winner is the initiator with the smallest identity, and every other node has
+        lost.
+        """
         return all(
             self.standing[p] is not Standing.WON
             or (
@@ -111,5 +113,5 @@ class ChangRoberts(Spec):
 
     @witness
     def Elected(self) -> bool:
-        """Some run elects the last node: it alone began."""
+        """Witness: some run elects the last node, the only initiator of that run."""
         return self.standing[Node(self.nodes - 1)] is Standing.WON

@@ -30,7 +30,9 @@ class CountsTooFar(Spec):
 
     @invariant
     def small(self) -> bool:
-        """True wherever the specification can be executed."""
+        """Invariant that is true in every state in which the specification can be executed without an
+        error.
+        """
         return self.count <= self.top
 
     @witness
@@ -40,8 +42,8 @@ class CountsTooFar(Spec):
 
 
 class FailsBeside(CountsTooFar):
-    """Specification that fails beside an error: where `step` leaves its domain, the steps listed before and
-    after it break properties, and `go_wrong` leads to a wrong state.
+    """Specification with an error and violations in the same state: where `step` leaves its domain, the steps
+    listed before and after `step` break properties, and `go_wrong` leads to a wrong state.
     """
 
     wrong: bool = False
@@ -60,7 +62,7 @@ class FailsBeside(CountsTooFar):
 
     @action
     def turn(self) -> None:
-        """Step that is not enabled at the top."""
+        """Take a step that breaks a property where the counter is at its top."""
         expect(self.count < self.top, "TurnsBelow")
         super().turn()
 
@@ -72,7 +74,7 @@ class FailsBeside(CountsTooFar):
 
     @invariant
     def NeverWrong(self) -> bool:
-        """False one step behind the state with the error."""
+        """Invariant that is false one step after the state with the error."""
         return not self.wrong
 
 
@@ -94,30 +96,32 @@ class NeverBegins(Spec):
 
     @invariant
     def fine(self) -> bool:
-        """True in every state of the domain."""
+        """Invariant that is true in every state of the domain."""
         return self.value >= 0
 
     @witness
     def some(self) -> bool:
-        """True in every state of the domain, too."""
+        """Witness that would be true in every state of the domain."""
         return self.value >= 0
 
 
 class BeginsOften(Spec):
-    """Has several initial states, an action that never fires, and a witness that is never reached."""
+    """Specification with several initial states, an action that is never enabled, and a witness that is never
+    reached.
+    """
 
     size: Const[int] = 3
     value: Annotated[int, Between(0, "size")] = 0
 
     @initial
     def begin(self, start: Annotated[int, Between(0, "size")]) -> None:
-        """Begin anywhere but at one."""
+        """Begin at any value but one."""
         require(start != 1)
         self.value = start
 
     @action
     def halve(self) -> None:
-        """Come down by half."""
+        """Halve the value."""
         require(self.value > 1)
         self.value = self.value // 2
 
@@ -128,5 +132,5 @@ class BeginsOften(Spec):
 
     @witness
     def beyond(self) -> bool:
-        """Never reached."""
+        """Witness that is never reached."""
         return self.value > self.size

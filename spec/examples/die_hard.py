@@ -15,7 +15,7 @@ from antiphon.spec.lang import Between, Const, Spec, action, invariant
 
 
 class DieHard(Spec):
-    """The heroes, the faucet and the two jugs; amounts are in gallons."""
+    """Puzzle of two jugs and a faucet; amounts are in gallons."""
 
     big_jug: Const[int] = 5
     small_jug: Const[int] = 3

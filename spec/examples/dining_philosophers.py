@@ -4,10 +4,11 @@
 Source: J. Hemphill, the PlusCal algorithm DiningPhilosophers of the public TLA+ examples; with 5 philosophers
 67 reachable states.
 
-Philosopher p sits between fork p, on the left, and fork p + 1, on the right. What decides whether anybody
-ever eats is who has which fork at first: as in the module the lower neighbour of each fork (so the first
-philosopher has two and the last none), or, with `alike`, everybody the left one. A turn of a philosopher's
-loop that changes nothing is a step of the module; here it is none, since it would hide a deadlock.
+Philosopher p sits between fork p, on the left, and fork p + 1, on the right. Whether anybody ever eats
+depends on who has which fork at first. As in the module, the first philosopher has two forks, the second
+none, and everybody else the left one. With `alike` everybody has the left one. A turn of a philosopher's loop
+that changes nothing is a step of the module, and no step of this specification, since it would hide a
+deadlock.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class Place(Enum):
 
 
 class DiningPhilosophers(Spec):
-    """The philosophers, their hunger and the forks between them."""
+    """Philosophers at a table: their hunger and the forks between them."""
 
     philosophers: Const[int] = 5
     alike: Const[bool] = False
@@ -57,25 +58,29 @@ class DiningPhilosophers(Spec):
     place: Map[Philosopher, Place] = everywhere(Place.LOOP)
 
     def beside(self, p: Philosopher, distance: Distance) -> Philosopher:
-        """The neighbour on the left (-1) or on the right (1); with it the fork on the right."""
+        """Return the neighbour of p on the left (-1) or on the right (1), which also names a fork: the right
+        neighbour the one on p's right.
+        """
         return Philosopher((p.index + distance) % self.philosophers)
 
     def must_hand_over(self, p: Philosopher, fork: Philosopher) -> bool:
-        """P has the fork, and it is dirty."""
+        """Return True if p has the fork, and the fork is dirty."""
         return self.holder[fork] == p and not self.clean[fork]
 
     def can_eat(self, p: Philosopher) -> bool:
-        """P has both forks, and they are clean."""
+        """Return True if p has both forks, and both are clean."""
         right = self.beside(p, 1)
         return self.holder[p] == p and self.holder[right] == p and self.clean[p] and self.clean[right]
 
     def is_sated(self, p: Philosopher) -> bool:
-        """P is not hungry."""
+        """Return True if p is not hungry."""
         return not self.hungry[p]
 
     @initial
     def set_the_table(self) -> None:
-        """All forks are dirty; each lies with its lower neighbour, or with the philosopher on its right."""
+        """Begin with dirty forks: philosopher 0 has forks 0 and 1, philosopher 1 none, and everybody else, or
+        everybody with `alike`, the left fork.
+        """
         for fork in self.each(Philosopher):
             self.holder[fork] = fork
         if not self.alike and self.philosophers > 1:
@@ -83,7 +88,9 @@ class DiningPhilosophers(Spec):
 
     @action(fairness="weak", per="p")
     def loop(self, p: Philosopher) -> None:
-        """Hand over one dirty fork, the left one first; then see what to do next."""
+        """Hand over one dirty fork of p, the left one first; and let p go to think if it is not hungry, or to
+        eat if it can.
+        """
         right = self.beside(p, 1)
         require(self.place[p] is Place.LOOP)
         require(
@@ -105,7 +112,7 @@ class DiningPhilosophers(Spec):
 
     @action(fairness="weak", per="p")
     def eat(self, p: Philosopher) -> None:
-        """Eating makes both forks dirty."""
+        """Let p eat, which makes both forks dirty."""
         require(self.place[p] is Place.EAT)
         self.hungry[p] = False
         self.clean[p] = False
@@ -114,14 +121,14 @@ class DiningPhilosophers(Spec):
 
     @action(fairness="weak", per="p")
     def think(self, p: Philosopher) -> None:
-        """Thinking makes hungry."""
+        """Let p think, which makes p hungry."""
         require(self.place[p] is Place.THINK)
         self.hungry[p] = True
         self.place[p] = Place.LOOP
 
     @invariant
     def ExclusiveAccess(self) -> bool:
-        """Philosophers who share a fork do not eat at the same time."""
+        """Invariant: philosophers who share a fork do not eat at the same time."""
         return not any(
             p != q
             and (q == self.beside(p, 1) or p == self.beside(q, 1))
@@ -135,5 +142,5 @@ class DiningPhilosophers(Spec):
 
     @witness
     def SomebodyEats(self) -> bool:
-        """Some philosopher eats."""
+        """Witness: some philosopher eats."""
         return any(self.place[p] is Place.EAT for p in self.each(Philosopher))

@@ -33,7 +33,7 @@ from antiphon.spec.lang import (
 
 
 class Node(Index, size="nodes", ordered=True):
-    """A node; the order is that of the ring, against the way of the token."""
+    """A node of the ring; nodes are in the order of the ring, against the direction of the token."""
 
 
 class Color(Enum):
@@ -44,7 +44,7 @@ class Color(Enum):
 
 
 class EWD840(Spec):
-    """Termination detection on a ring."""
+    """Termination detection on a ring by a token that nodes may stain (EWD 840)."""
 
     nodes: Const[int] = 3
 
@@ -58,7 +58,7 @@ class EWD840(Spec):
         return not any(self.active[p] for p in self.each(Node))
 
     def detected(self) -> bool:
-        """Node 0 knows that nobody works."""
+        """Return True if node 0 knows that no node works."""
         first = Node(0)
         return (
             self.token_at == first
@@ -96,7 +96,7 @@ class EWD840(Spec):
 
     @action(fairness="weak")
     def initiate_probe(self) -> None:
-        """Node 0 has learned nothing from the last round and sends a white token."""
+        """Send a white token from node 0, which has learned nothing from the last round."""
         first = Node(0)
         require(self.token_at == first)
         require(self.token_color is Color.BLACK or self.color[first] is Color.BLACK)
@@ -106,7 +106,9 @@ class EWD840(Spec):
 
     @action(fairness="weak")
     def pass_token(self, p: Node) -> None:
-        """A node that does not work, or whose round is lost, passes the token on and is white again."""
+        """Pass the token on at a node that does not work, or whose round of the token is already in vain; the
+        node turns white.
+        """
         require(p.index > 0 and self.token_at == p)
         require(not self.active[p] or self.color[p] is Color.BLACK or self.token_color is Color.BLACK)
         self.token_at = Node(p.index - 1)
@@ -118,7 +120,9 @@ class EWD840(Spec):
 
     @environment
     def send_message(self, p: Node, q: Node) -> None:
-        """A node that works gives work to another; if the token has passed that one, it turns black."""
+        """Give work from a working node p to another, q; if q is later in the ring, so that the token may
+        have passed q, p turns black.
+        """
         require(self.active[p] and p != q)
         self.active[q] = True
         if q > p:
@@ -126,7 +130,7 @@ class EWD840(Spec):
 
     @environment
     def deactivate(self, p: Node) -> None:
-        """A node has done its work."""
+        """End the work of a node."""
         require(self.active[p])
         self.active[p] = False
 
@@ -139,8 +143,8 @@ class EWD840(Spec):
 
     @invariant
     def Inv(self) -> bool:
-        """Dijkstra's invariant: behind the token nobody works, or a black node is ahead of it, or it is black
-        itself.
+        """Dijkstra's invariant: all nodes behind the token are idle, or a node ahead of the token is black,
+        or the token is black.
         """
         return (
             all(not self.active[p] for p in self.each(Node) if self.token_at < p)
@@ -152,5 +156,5 @@ class EWD840(Spec):
 
     @witness
     def Detected(self) -> bool:
-        """Termination is detected in some run."""
+        """Witness: termination is detected in some run."""
         return self.detected()

@@ -4,11 +4,11 @@ Sources: R. Guerraoui, "On the hardness of failure-sensitive agreement problems"
 Letters 79(2), 2001; T. H. Tran, I. Konnov, J. Widder, the TLA+ module nbacg_guer01 of the public TLA+
 examples, 2016, with 24,922 reachable states for 3 processes.
 
-As in the module messages are counted, not kept: a process has received so many votes of those that were sent.
-Those of a process that crashes while it votes may be received by some and not by others, so they are counted
-apart as possible ones. Whom the failure detector tells of a failure is chosen at first, and stays. Steps of
-the module that change nothing, and are there against deadlock, are left out; the names of the properties are
-those of the module.
+As in the module messages are counted, not kept: the state says how many of the votes that were sent a process
+has received. A vote of a process that crashes while it votes may be received by some and not by others, so
+such votes are counted apart as possible ones. The processes that the failure detector tells of a failure are
+chosen at first, and do not change. Steps of the module that change nothing, and only prevent deadlock, are
+left out; the names of the properties are those of the module.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ Votes = Annotated[int, Between(0, "processes")]
 
 
 class NbacgGuer01(Spec):
-    """The algorithm, with votes and a failure detector."""
+    """Algorithm of non-blocking atomic commitment, with votes and a failure detector."""
 
     processes: Const[int] = 3
 
@@ -79,7 +79,7 @@ class NbacgGuer01(Spec):
 
     @environment
     def crash(self, i: Process) -> None:
-        """A process stops; if it was about to vote, its vote may be received."""
+        """Crash a process; if it was about to vote, its vote may still be received."""
         require(self.pc[i] is not Status.BYZ)
         if self.pc[i] is Status.YES:
             self.faulty_yes += 1
@@ -89,46 +89,46 @@ class NbacgGuer01(Spec):
 
     @action
     def receive_yes(self, i: Process) -> None:
-        """A vote YES arrives."""
+        """Receive a vote YES."""
         require(self.pc[i] is Status.SENT and self.received_yes[i] < self.sent_yes + self.faulty_yes)
         self.received_yes[i] += 1
 
     @action
     def receive_no(self, i: Process) -> None:
-        """A vote NO arrives."""
+        """Receive a vote NO."""
         require(self.pc[i] is Status.SENT and self.received_no[i] < self.sent_no + self.faulty_no)
         self.received_no[i] += 1
 
     @action
     def send_yes(self, i: Process) -> None:
-        """A process that knows of no failure votes YES."""
+        """Vote YES at a process that knows of no failure."""
         require(self.pc[i] is Status.YES and not self.some_fail[i])
         self.pc[i] = Status.SENT
         self.sent_yes += 1
 
     @action
     def send_no(self, i: Process) -> None:
-        """A process that knows of no failure votes NO."""
+        """Vote NO at a process that knows of no failure."""
         require(self.pc[i] is Status.NO and not self.some_fail[i])
         self.pc[i] = Status.SENT
         self.sent_no += 1
 
     @action
     def abort_no_yes(self, i: Process) -> None:
-        """A process that knows of a failure aborts without a vote."""
+        """Abort without a vote at a process that knows of a failure."""
         require(self.some_fail[i])
         require(self.pc[i] is Status.YES or self.pc[i] is Status.NO)
         self.pc[i] = Status.ABORT
 
     @action
     def abort_sent(self, i: Process) -> None:
-        """A process that has received NO aborts."""
+        """Abort at a process that has received a vote NO."""
         require(self.pc[i] is Status.SENT and self.received_no[i] > 0)
         self.pc[i] = Status.ABORT
 
     @action
     def commit(self, i: Process) -> None:
-        """A process that has received YES from all commits."""
+        """Commit at a process that has received YES from all."""
         require(self.pc[i] is Status.SENT and self.received_no[i] == 0)
         require(self.received_yes[i] >= self.processes)
         self.pc[i] = Status.COMMIT
@@ -142,7 +142,7 @@ class NbacgGuer01(Spec):
 
     @invariant
     def AgrrLtl(self) -> bool:
-        """No two processes decide differently."""
+        """Invariant: no two processes decide differently."""
         return not any(
             self.pc[i] is Status.COMMIT and self.pc[j] is Status.ABORT
             for i in self.each(Process)
@@ -150,19 +150,19 @@ class NbacgGuer01(Spec):
         )
 
     def some_votes_no(self) -> bool:
-        """A process is against it."""
+        """Return True if some process will vote NO."""
         return any(self.pc[i] is Status.NO for i in self.each(Process))
 
     def nobody_commits(self) -> bool:
-        """No process has committed."""
+        """Return True if no process has committed."""
         return all(self.pc[i] is not Status.COMMIT for i in self.each(Process))
 
     def all_vote_yes(self) -> bool:
-        """Every process is for it, and knows of no failure."""
+        """Return True if every process will vote YES and knows of no failure."""
         return all(self.pc[i] is Status.YES and not self.some_fail[i] for i in self.each(Process))
 
     def nobody_aborts(self) -> bool:
-        """No process has aborted."""
+        """Return True if no process has aborted."""
         return all(self.pc[i] is not Status.ABORT for i in self.each(Process))
 
     def nobody_fails(self) -> bool:
@@ -170,7 +170,7 @@ class NbacgGuer01(Spec):
         return all(self.pc[i] is not Status.BYZ and not self.some_fail[i] for i in self.each(Process))
 
     def all_decide(self) -> bool:
-        """Every process has committed or aborted."""
+        """Return True if every process has committed or aborted."""
         return all(self.pc[i] is Status.COMMIT or self.pc[i] is Status.ABORT for i in self.each(Process))
 
     AbortValidityLtl = implies("some_votes_no", always("nobody_commits"))

@@ -1,12 +1,12 @@
-"""The counts of states that TLC gave the TLA+ originals of the examples, to hold every engine against.
+"""Published state counts of TLC for the TLA+ originals of the examples; every engine is compared with them.
 
 Sources: the manifests of the public TLA+ examples (`distinctStates`, and `totalStates`, which counts initial
-states and transitions). Counts of TwoPhase and of DieHard, whose public model stops at the solution, are
-those that TLC gives the same modules without that.
+states and transitions). The counts of TwoPhase and DieHard are those that TLC gives for the same modules; the
+public model of DieHard stops at the solution, the counted one does not.
 
 `generated` is given where the original takes a step exactly where ours does: TLC counts a disjunction in a
 guard once for each side, and the loop of a philosopher also where it changes nothing. A step of bcastByz from
-every state to itself, which is there against deadlock, is not counted.
+every state to itself, which only prevents deadlock, is not counted.
 """
 
 from __future__ import annotations

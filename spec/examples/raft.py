@@ -5,8 +5,8 @@ figures 2 and 3; D. Ongaro, the TLA+ module raft, 2014.
 
 An entry is the term that it was made in: one leader makes all entries of a term, one for each place. Messages
 are a set that only grows, so that they may be lost, repeated and overtaken; an answer of "no" tells a leader
-only what to try next, and here it tries everything. A server that stops is one that takes no steps; restarts,
-snapshots and changes of the cluster are left out.
+only what to try next, and in this model it tries everything. A server that stops is one that takes no steps;
+restarts, snapshots and changes of the cluster are left out.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ Length = Annotated[int, Between(0, "entries")]
 
 @record
 class RequestVote:
-    """A candidate asks for votes, with the length of its log and the term of the last entry."""
+    """Message: a candidate asks for votes, with the length of its log and the term of the last entry."""
 
     term: Term
     candidate: Server
@@ -69,7 +69,7 @@ class RequestVote:
 
 @record
 class Vote:
-    """A server votes for a candidate."""
+    """Message: a server votes for a candidate."""
 
     term: Term
     voter: Server
@@ -78,7 +78,7 @@ class Vote:
 
 @record
 class AppendEntries:
-    """A leader's entries after the first `previous` ones, of which the last has this term."""
+    """Message: a leader's entries after the first `previous` ones, the last of which has the given term."""
 
     term: Term
     previous: Length
@@ -89,7 +89,7 @@ class AppendEntries:
 
 @record
 class Accepted:
-    """A server's log is that of the leader up to this length."""
+    """Message: a server's log equals that of the leader up to this length."""
 
     term: Term
     server: Server
@@ -97,7 +97,7 @@ class Accepted:
 
 
 class RaftText(Spec):
-    """The algorithm of figure 2."""
+    """Raft as in figure 2, without its planted faults."""
 
     servers: Const[int] = 3
     terms: Const[int] = 2
@@ -111,34 +111,36 @@ class RaftText(Spec):
     messages: Set[RequestVote | Vote | AppendEntries | Accepted] = Set()
 
     def is_leader(self, s: Server) -> bool:
-        """S leads in its term, or believes so."""
+        """Return True if s leads in its term, or believes so."""
         return self.role[s] is Role.LEADER
 
     def last_term(self, s: Server) -> int:
-        """The term of the last entry."""
+        """Return the term of the last entry in the log of s; 0 if the log is empty."""
         return self.log[s][-1] if len(self.log[s]) > 0 else 0
 
     def has_its_vote(self, s: Server) -> bool:
-        """S has not voted in its term."""
+        """Return True if s has not voted in its term."""
         return self.voted_for[s] is None
 
     def is_up_to_date(self, s: Server, request: RequestVote) -> bool:
-        """The candidate's log is not behind that of S (section 5.4.1)."""
+        """Return True if the candidate's log is at least as up to date as that of s (section 5.4.1)."""
         return request.last_term > self.last_term(s) or (
             request.last_term == self.last_term(s) and request.length >= len(self.log[s])
         )
 
     def has_accepted(self, s: Server, term: Term, length: Length) -> bool:
-        """S has said that its log is that of the leader up to this length, or beyond."""
+        """Return True if s has said that its log is that of the leader up to this length, or beyond."""
         return any(Accepted(term, s, n) in self.messages for n in self.each(Length) if n >= length)
 
     def may_commit(self, s: Server, length: Length) -> bool:
-        """A leader counts copies of its own entries only (section 5.4.2)."""
+        """Return True if leader s may commit its log up to this length by counting copies: the last entry is
+        of its own term (section 5.4.2).
+        """
         return self.log[s][length - 1] == self.term[s] if length > 0 else False
 
     @action
     def time_out(self, s: Server) -> None:
-        """S hears nothing of a leader, and stands for election in a new term."""
+        """Let s, which hears nothing of a leader, stand for election in a new term."""
         require(not self.is_leader(s) and self.term[s] < self.terms)
         term = self.term[s] + 1
         self.messages |= {RequestVote(term, s, len(self.log[s]), self.last_term(s)), Vote(term, s, s)}
@@ -148,7 +150,7 @@ class RaftText(Spec):
 
     @action
     def update_term(self, s: Server, message: Annotated[RequestVote | AppendEntries, In("messages")]) -> None:
-        """S learns of a later term, and follows."""
+        """Let s learn of a later term, and follow in it."""
         require(message.term > self.term[s])
         self.term[s] = message.term
         self.voted_for[s] = None
@@ -156,7 +158,7 @@ class RaftText(Spec):
 
     @action
     def vote(self, s: Server, request: Annotated[RequestVote, In("messages")]) -> None:
-        """S votes for a candidate, for one in each term."""
+        """Vote at s for a candidate, for one in each term."""
         require(request.term == self.term[s] and self.has_its_vote(s))
         require(self.is_up_to_date(s, request))
         self.voted_for[s] = request.candidate
@@ -164,7 +166,7 @@ class RaftText(Spec):
 
     @action
     def become_leader(self, s: Server) -> None:
-        """A majority has voted for S."""
+        """Make s the leader, for which a majority has voted."""
         require(self.role[s] is Role.CANDIDATE)
         votes = sum(1 for q in self.each(Server) if Vote(self.term[s], q, s) in self.messages)
         require(2 * votes > self.servers)
@@ -172,13 +174,13 @@ class RaftText(Spec):
 
     @action
     def client_request(self, s: Server) -> None:
-        """A leader appends an entry."""
+        """Append an entry to the log of a leader."""
         require(self.is_leader(s) and len(self.log[s]) < self.entries)
         self.log[s] += (self.term[s],)
 
     @action
     def append_entries(self, s: Server, previous: Length) -> None:
-        """A leader sends the entries that follow the first ones, to any server."""
+        """Send the leader's entries after the first `previous` ones, to all servers."""
         mine = self.log[s]
         require(self.is_leader(s) and previous <= len(mine))
         before = mine[previous - 1] if previous > 0 else 0
@@ -186,7 +188,9 @@ class RaftText(Spec):
 
     @action
     def accept(self, s: Server, message: Annotated[AppendEntries, In("messages")]) -> None:
-        """S has the entry that the new ones follow: it appends these, in place of others that it may have."""
+        """Append the leader's entries at s, which has the entry that they follow; they replace other entries
+        that s may have there.
+        """
         mine = self.log[s]
         previous = message.previous
         new = message.entries
@@ -201,7 +205,7 @@ class RaftText(Spec):
 
     @action
     def advance_commit(self, s: Server, length: Length) -> None:
-        """A majority has stored the entries of the leader up to this length."""
+        """Commit at leader s its log up to this length, which a majority has stored."""
         require(self.is_leader(s) and self.commit[s] < length <= len(self.log[s]))
         require(self.may_commit(s, length))
         copies = sum(1 for q in self.each(Server) if q == s or self.has_accepted(q, self.term[s], length))
@@ -210,7 +214,7 @@ class RaftText(Spec):
 
     @invariant
     def ElectionSafety(self) -> bool:
-        """A term has at most one leader."""
+        """Invariant: a term has at most one leader."""
         return not any(
             a != b and self.is_leader(a) and self.is_leader(b) and self.term[a] == self.term[b]
             for a in self.each(Server)
@@ -219,7 +223,7 @@ class RaftText(Spec):
 
     @invariant
     def LogMatching(self) -> bool:
-        """Logs that have an entry in common are equal up to it."""
+        """Invariant: logs that have an entry in common are equal up to that entry."""
         return all(
             self.log[a][i] != self.log[b][i] or self.log[a][:i] == self.log[b][:i]
             for a in self.each(Server)
@@ -229,7 +233,7 @@ class RaftText(Spec):
 
     @invariant
     def LeaderCompleteness(self) -> bool:
-        """A leader has every entry that was committed before its term."""
+        """Invariant: a leader has every entry that was committed before its term."""
         return all(
             not self.is_leader(a)
             or self.term[b] > self.term[a]
@@ -249,12 +253,12 @@ class RaftText(Spec):
 
     @witness
     def CommittedEverywhere(self) -> bool:
-        """All servers have committed an entry."""
+        """Witness: all servers have committed an entry."""
         return all(self.commit[s] > 0 for s in self.each(Server))
 
     @witness
     def Overwritten(self) -> bool:
-        """A later leader has no entry, or another one, where an earlier leader has one."""
+        """Witness: where an earlier leader has an entry, a later leader has none, or another one."""
         return any(
             self.is_leader(a)
             and self.is_leader(b)

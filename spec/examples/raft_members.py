@@ -4,9 +4,9 @@ heartbeats.
 Sources: D. Ongaro, "Consensus: bridging theory and practice", 2014, section 4.1; etcd's raft, in which a
 change counts from when its entry is applied, and a heartbeat carries what is committed.
 
-An entry of the log is its term alone. What a configuration entry changes stands in `changes` under its term
-and place, where one leader has put it. A server counts the members that it knows of after the changes that it
-has applied; a leader makes a change when it has applied those before. At the beginning all are members.
+An entry of the log is its term alone. `changes` says, by term and place, what a configuration entry changes.
+A server counts the members that it knows of after the changes that it has applied; a leader makes a change
+when it has applied those before. At the beginning all are members.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from antiphon.spec.lang import (
 
 @record
 class Change:
-    """The entry of this term at this place: a server joins, or leaves."""
+    """Configuration entry: a server joins or leaves by the entry of this term at this place."""
 
     term: Term
     place: Length
@@ -48,7 +48,7 @@ class Heartbeat:
 
 
 class RaftMembersText(RaftText):
-    """The algorithm of figure 2, with majorities of the members that a server knows of."""
+    """Raft as in figure 2, with majorities of the members that a server knows of."""
 
     turns: Const[int] = 1
 
@@ -62,17 +62,17 @@ class RaftMembersText(RaftText):
         return sum(1 for q in self.each(Server) if q not in self.outside[s])
 
     def has(self, s: Server, change: Change) -> bool:
-        """The log of S has the entry of a change."""
+        """Return True if the log of s has the entry of the change."""
         place = change.place
         return self.log[s][place - 1] == change.term if 0 < place <= len(self.log[s]) else False
 
     def is_settled(self, s: Server) -> bool:
-        """S has applied all changes of its log."""
+        """Return True if s has applied all changes in its log."""
         return all(change.place <= self.applied[s] or not self.has(s, change) for change in self.changes)
 
     @action
     def become_leader(self, s: Server) -> None:
-        """A majority of the members has voted for S."""
+        """Make s the leader, for which a majority of the members that it knows has voted."""
         require(self.role[s] is Role.CANDIDATE)
         known = self.outside[s]
         term = self.term[s]
@@ -82,7 +82,7 @@ class RaftMembersText(RaftText):
 
     @action
     def advance_commit(self, s: Server, length: Length) -> None:
-        """A majority of the members has stored the entries of the leader up to this length."""
+        """Commit at leader s its log up to this length, which a majority of the members has stored."""
         require(self.is_leader(s) and self.commit[s] < length <= len(self.log[s]))
         require(self.may_commit(s, length))
         known = self.outside[s]
@@ -96,7 +96,7 @@ class RaftMembersText(RaftText):
 
     @action
     def change_members(self, s: Server, server: Server, joins: bool) -> None:
-        """A leader appends the entry by which a server joins, or leaves."""
+        """Append, at a leader, the entry by which a server joins or leaves."""
         require(self.is_leader(s) and len(self.log[s]) < self.entries and len(self.changes) < self.turns)
         require(self.is_settled(s))
         require(joins == (server in self.outside[s]))
@@ -105,7 +105,7 @@ class RaftMembersText(RaftText):
 
     @action
     def apply_change(self, s: Server, change: Annotated[Change, In("changes")]) -> None:
-        """S applies the next change of its log that is committed."""
+        """Apply at s the next change of its log that is committed."""
         require(self.applied[s] < change.place <= self.commit[s] and self.has(s, change))
         require(
             all(
@@ -121,27 +121,27 @@ class RaftMembersText(RaftText):
 
     @action
     def confirm(self, s: Server) -> None:
-        """S has stored its committed entries, and says so to the leader of its term."""
+        """Tell the leader of its term that s has stored its committed entries."""
         require(not self.is_leader(s) and self.commit[s] > 0)
         self.messages |= {Accepted(self.term[s], s, self.commit[s])}
 
     @action
     def beat(self, s: Server, to: Server, length: Length) -> None:
-        """A leader announces the committed entries, as far as a server has stored them."""
+        """Announce the leader's committed entries to a server, as far as that server has stored them."""
         require(self.is_leader(s) and length <= self.commit[s])
         require(length == 0 or self.has_accepted(to, self.term[s], length))
         self.heartbeats |= {Heartbeat(self.term[s], to, length)}
 
     @action
     def hear(self, s: Server, heartbeat: Annotated[Heartbeat, In("heartbeats")]) -> None:
-        """S learns which entries are committed."""
+        """Let s learn from a heartbeat which entries are committed."""
         require(heartbeat.to == s and heartbeat.term == self.term[s] and not self.is_leader(s))
         self.role[s] = Role.FOLLOWER
         self.commit[s] = max(self.commit[s], heartbeat.commit)
 
     @action
     def follow(self, s: Server, heartbeat: Annotated[Heartbeat, In("heartbeats")]) -> None:
-        """S learns of a later term by a heartbeat."""
+        """Let s learn of a later term from a heartbeat."""
         require(heartbeat.to == s and heartbeat.term > self.term[s])
         self.term[s] = heartbeat.term
         self.voted_for[s] = None
@@ -149,7 +149,7 @@ class RaftMembersText(RaftText):
 
     @witness
     def Changed(self) -> bool:
-        """A server has applied a change."""
+        """Witness: a server has applied a change of members."""
         return any(self.applied[s] > 0 for s in self.each(Server))
 
 

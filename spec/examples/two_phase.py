@@ -4,8 +4,8 @@ Source: J. Gray, L. Lamport, "Consensus on Transaction Commit", ACM TODS 31(1), 
 module TwoPhase), whose state counts are public: 288 states for 3 resource managers, 8,832 for 5, 296,448 for
 7.
 
-Messages are a set that only grows, so that loss, duplication and reordering come free. What the transaction
-manager decides is what it has sent; a resource manager may obey the same message again.
+Messages are a set that only grows, so that loss, duplication and reordering come free. The decision of the
+transaction manager is the message that it has sent; a resource manager may obey the same message again.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Phase(Enum):
 
 @record
 class Prepared:
-    """`rm` is prepared to commit."""
+    """Message: `rm` is prepared to commit."""
 
     rm: RM
 
@@ -81,20 +81,20 @@ class TwoPhase(Spec):
 
     @action
     def learn_prepared(self, message: Annotated[Prepared, In("messages")]) -> None:
-        """The transaction manager hears that a resource manager is prepared."""
+        """Note at the transaction manager that a resource manager is prepared."""
         require(self.phase is Phase.INIT)
         self.prepared |= {message.rm}
 
     @action
     def commit(self) -> None:
-        """All are prepared: the transaction commits."""
+        """Decide to commit, when all resource managers are prepared."""
         require(self.phase is Phase.INIT and all(r in self.prepared for r in self.each(RM)))
         self.phase = Phase.COMMITTED
         self.messages |= {Commit()}
 
     @action
     def abort(self) -> None:
-        """The transaction manager may abort as long as it has not committed."""
+        """Decide to abort, as long as the transaction manager has not committed."""
         require(self.phase is Phase.INIT)
         self.phase = Phase.ABORTED
         self.messages |= {Abort()}
@@ -103,14 +103,14 @@ class TwoPhase(Spec):
 
     @action
     def prepare(self, r: RM) -> None:
-        """A resource manager that works gets prepared and says so."""
+        """Prepare a resource manager that works, which says so to the transaction manager."""
         require(self.status[r] is Status.WORKING)
         self.status[r] = Status.PREPARED
         self.messages |= {Prepared(r)}
 
     @action
     def choose_abort(self, r: RM) -> None:
-        """A resource manager that works may abort; nobody needs to be told."""
+        """Abort a resource manager that works; it tells nobody."""
         require(self.status[r] is Status.WORKING)
         self.status[r] = Status.ABORTED
 
@@ -130,7 +130,7 @@ class TwoPhase(Spec):
 
     @invariant
     def consistent(self) -> bool:
-        """No resource manager has aborted while another has committed."""
+        """Invariant: no resource manager has aborted while another has committed."""
         return not any(
             self.status[a] is Status.ABORTED and self.status[b] is Status.COMMITTED
             for a in self.each(RM)
@@ -139,5 +139,5 @@ class TwoPhase(Spec):
 
     @witness
     def all_committed(self) -> bool:
-        """A transaction can commit everywhere."""
+        """Witness: all resource managers have committed."""
         return all(self.status[r] is Status.COMMITTED for r in self.each(RM))

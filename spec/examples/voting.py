@@ -1,11 +1,12 @@
 """Acceptors choose a value by voting in ballots; in whatever order they do, at most one value is chosen.
 
-An acceptor votes at most once in a ballot, all votes of a ballot are for one value, and whoever votes has
-seen a quorum in which no smaller ballot can choose anything else. Nobody knows what is chosen: that a quorum
-has voted alike is a fact about all of them. This is what Paxos does, without its messages.
+An acceptor votes at most once in a ballot, and all votes of a ballot are for one value. An acceptor votes
+only if it has seen a quorum which shows that no smaller ballot can choose another value. No acceptor knows
+which value is chosen: that a quorum has voted alike is a fact about all of its members. This is what Paxos
+does, without its messages.
 
-`Consensus` is what the whole is for, and `VotingIsConsensus` says in which sense: the helper `chosen` of the
-votes is the variable `chosen` of the machine.
+`Consensus` is the abstract purpose of the voting. `VotingIsConsensus` states the refinement: the helper
+`chosen` of the votes is the variable `chosen` of the machine.
 
 Source: the TLA+ modules Consensus and Voting by Lamport, in the public TLA+ examples.
 """
@@ -51,19 +52,19 @@ class Vote:
 
 
 class Choice(Spec):
-    """Number of values to choose from."""
+    """Constants of the voting: the number of values to choose from."""
 
     values: Const[int] = 2
 
 
 class Consensus(Choice):
-    """A value is chosen, once."""
+    """Abstract machine of consensus: a value is chosen, once."""
 
     chosen: Set[Value] = Set()
 
     @action
     def choose(self, v: Value) -> None:
-        """Choose any value, where nothing is chosen."""
+        """Choose any value, if none is chosen."""
         require(len(self.chosen) == 0)
         self.chosen = Set({v})
 
@@ -74,7 +75,7 @@ class Consensus(Choice):
 
     @witness
     def Chosen(self) -> bool:
-        """Some run chooses a value."""
+        """Witness: some run chooses a value."""
         return len(self.chosen) == 1
 
 
@@ -88,11 +89,11 @@ class Voting(Choice):
     max_ballot: Map[Acceptor, Annotated[int, Between(-1, "ballots - 1")]] = everywhere(-1)
 
     def is_quorum(self, some: Set[Acceptor]) -> bool:
-        """Any two majorities have a member in common."""
+        """Return True if these acceptors are a majority; any two majorities have a member in common."""
         return 2 * len(some) > self.acceptors
 
     def chosen_at(self, b: Ballot, v: Value) -> bool:
-        """A quorum has voted for v in ballot b."""
+        """Return True if a quorum has voted for v in ballot b."""
         return any(
             all(Vote(b, v) in self.votes[a] for a in quorum)
             for quorum in self.each(Set[Acceptor])
@@ -104,12 +105,12 @@ class Voting(Choice):
         return Set() | {v for v in self.each(Value) if any(self.chosen_at(b, v) for b in self.each(Ballot))}
 
     def did_not_vote_at(self, a: Acceptor, b: Ballot) -> bool:
-        """A has no vote in ballot b."""
+        """Return True if acceptor a has not voted in ballot b."""
         return not any(vote.ballot == b for vote in self.votes[a])
 
     def none_other_choosable_at(self, b: Ballot, v: Value) -> bool:
-        """Return True if nothing but v is or will be chosen in ballot b: a quorum voted for it there, or
-        never will.
+        """Return True if in ballot b no other value than v is or will be chosen: every member of some quorum
+        has voted for v in b, or will never vote in b.
         """
         return any(
             all(
@@ -121,8 +122,8 @@ class Voting(Choice):
         )
 
     def shows_safe_at(self, quorum: Set[Acceptor], b: Ballot, v: Value) -> bool:
-        """The votes of the quorum show that no ballot before b can choose anything but v: the last of them in
-        which one of it voted was for v, if there is one.
+        """Return True if the votes of the quorum show that no ballot before b can choose another value than
+        v: the last ballot before b in which a member voted has a vote for v, if there is such a ballot.
         """
         return all(self.max_ballot[a] >= b for a in quorum) and (
             all(c >= b or self.did_not_vote_at(a, c) for a in quorum for c in self.each(Ballot))
@@ -144,7 +145,9 @@ class Voting(Choice):
 
     @action
     def vote_for(self, a: Acceptor, b: Ballot, v: Value) -> None:
-        """A votes for v in ballot b: once, for what others voted for there, and where that is safe."""
+        """Vote at acceptor a for v in ballot b: once in the ballot, for the value that others voted for in
+        it, and only if that is safe.
+        """
         require(self.max_ballot[a] <= b and self.did_not_vote_at(a, b))
         require(
             all(vote.ballot != b or vote.value == v for c in self.each(Acceptor) for vote in self.votes[c])
@@ -160,7 +163,7 @@ class Voting(Choice):
 
     @invariant
     def VotesSafe(self) -> bool:
-        """Invariant: where an acceptor voted for v, no smaller ballot can choose anything else."""
+        """Invariant: if an acceptor voted for v in a ballot, no smaller ballot can choose another value."""
         return all(
             c >= vote.ballot or self.none_other_choosable_at(c, vote.value)
             for a in self.each(Acceptor)
@@ -170,7 +173,7 @@ class Voting(Choice):
 
     @invariant
     def OneValuePerBallot(self) -> bool:
-        """All votes of a ballot are for one value."""
+        """Invariant: all votes of a ballot are for one value."""
         return all(
             one.ballot != other.ballot or one.value == other.value
             for a in self.each(Acceptor)
@@ -181,7 +184,7 @@ class Voting(Choice):
 
     @witness
     def SomeChoice(self) -> bool:
-        """Some run chooses a value."""
+        """Witness: some run chooses a value."""
         return len(self.chosen()) == 1
 
 

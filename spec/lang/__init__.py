@@ -3,8 +3,8 @@ CPython executes as it stands.
 
 `docs/language.md` teaches it. Authors import from here; engines take a `Program` or a `Machine`.
 
-A module is loaded when a name of it is used: a process of a group needs what keeps foreign code apart, and
-nothing of the language.
+A module of the language is loaded when one of its names is first used: a process of a group needs only
+`foreign`, which keeps foreign code apart, and nothing else of the language.
 """
 
 from __future__ import annotations
@@ -87,7 +87,9 @@ _MODULE_OF = {name: module for module, names in _MODULES.items() for name in nam
 
 
 class _Package(ModuleType):
-    """The package itself, in which `program` is the function, also once the module of that name is loaded."""
+    """Class of this package's module object. It makes the name `program` mean the function, even after the
+    module of that name was loaded.
+    """
 
     def __setattr__(self, name: str, value: object) -> None:
         if name not in _MODULE_OF or not isinstance(value, ModuleType):
@@ -98,7 +100,7 @@ class _Package(ModuleType):
 
 
 def __getattr__(name: str) -> Any:
-    """Load a name when it is first used."""
+    """Load the module that defines `name`, when the name is first used, and return its value."""
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)

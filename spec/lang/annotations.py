@@ -1,5 +1,5 @@
-"""An annotation means a type of the language; names are those where it was written, type variables the
-leaf's.
+"""Types of the language from annotations. Names mean what they mean where the annotation was written; type
+variables mean what the composed class gives them.
 
 This file evaluates annotations, which are the author's own; it reads no bodies.
 """
@@ -28,8 +28,8 @@ _LANGUAGE = {
 
 
 class Scope:
-    """The scope in which an annotation is read: names of the class's module and surroundings, type variables
-    of the composition.
+    """Scope in which an annotation is read: the names of the class's module and of what surrounds it, and the
+    type variables of the composition.
     """
 
     def __init__(self, leaf: type) -> None:
@@ -79,7 +79,7 @@ class Scope:
         """Return the type of the language that an annotation denotes.
 
         Raises:
-            SpecError: the annotation means none; the message says what to write.
+            SpecError: the annotation denotes no type of the language; the message says what to write.
         """
         annotation = self.evaluate(annotation, owner)
         if isinstance(annotation, TypeVar):
@@ -206,20 +206,22 @@ class Scope:
 
 @cache
 def _compiled(annotation: str) -> CodeType:
-    """The code of an annotation, which the variants of a specification evaluate again and again."""
+    """Compile an annotation; the result is cached, since variants of a specification evaluate it again and
+    again.
+    """
     return compile(annotation, "<annotation>", "eval")
 
 
 @cache
 def _names(code: CodeType) -> tuple[str, ...]:
-    """The names that a code looks up, what stands within it included."""
+    """Return the names that a code object looks up, those of code objects within it included."""
     inner = (name for item in code.co_consts if isinstance(item, CodeType) for name in _names(item))
     return tuple(dict.fromkeys((*code.co_names, *inner)))
 
 
 def _around(owner: Any, names: Iterable[str]) -> Iterator[tuple[str, object]]:
-    """Return the meaning of these names where `owner` was written: the types of its body first, the language
-    last.
+    """Return the meaning of these names where `owner` was written: the types of its class body come first,
+    the names of the language last.
     """
     inner = getattr(owner, "__antiphon_inner__", None)
     body: Mapping[str, object] = vars(owner) if inner is None else inner()

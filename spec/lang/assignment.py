@@ -19,8 +19,8 @@ from antiphon.spec.lang.values import Everywhere, describe
 
 
 def store(value: object, domain: types.Domain, where: object) -> Any:
-    """Return `value` as a place of this domain stores it, after checking it: a displayed set becomes a
-    frozenset, a map gets the keys of its type. `where` names the place in messages.
+    """Check `value` for a place of this domain, and return it as the place stores it: a displayed set becomes
+    a frozenset, a map gets the keys of its type. `where` names the place in messages.
 
     Raises:
         SpecError: the value leaves the domain.
@@ -35,8 +35,8 @@ def store(value: object, domain: types.Domain, where: object) -> Any:
 
 
 def settled(value: Any) -> Any:
-    """Return `value` in the form in which it is passed on: a displayed set as a frozenset, a live map as a
-    plain value.
+    """Return `value` as it is passed on to other code: a displayed set as a frozenset, a live map as a plain
+    value.
     """
     if isinstance(value, Map):
         return value.away()
@@ -53,7 +53,7 @@ def settle_fields(made: object, domain: types.Domain) -> None:
 
 
 def _kept(value: Any, domain: types.Domain, where: object) -> Any:
-    """`value` with its maps as the domain has them; what does not fit stays as it is."""
+    """Return `value` with its maps as the domain has them; a value that does not fit stays as it is."""
     parts = domain.parts
     match domain.type:
         case types.MapOf():
@@ -95,12 +95,14 @@ def _total(value: Any, domain: types.Domain, where: object) -> Any:
 
 
 def frozen(value: Any, domain: types.Domain) -> Any:
-    """The value of a variable of this domain as a state holds it: a map as the tuple of its values."""
+    """Return the value of a variable of this domain as a state holds it: a map becomes the tuple of its
+    values.
+    """
     return value.freeze() if isinstance(domain.type, types.MapOf) and isinstance(value, Map) else value
 
 
 def live(value: Any, place: Variable) -> Map[Any, Any]:
-    """Return the map that can be assigned to, made from the form in which a state holds it."""
+    """Return a map that can be assigned to, made from `value`, the form in which a state holds the map."""
     return Map.made(place.domain.keys, _thawed(value, place.domain), place)
 
 
@@ -130,7 +132,8 @@ class Place(ABC):
         return _Entry(self, key) if isinstance(self.domain.parts[1].type, types.MapOf) else None
 
     def assign(self, entries: tuple[Any, ...], position: int, key: object, value: object) -> None:
-        """Put the map of `entries` here, with `value` at this position.
+        """Put the map of `entries` at this place, with `value` at position `position`, which is that of
+        `key`.
 
         Raises:
             SpecError: the value leaves its domain.
@@ -148,7 +151,7 @@ class Variable(Place):
         self.instance, self.name, self.domain = weakref.ref(instance), name, domain
 
     def present(self) -> Map[Any, Any]:
-        """The map that stands here now."""
+        """Return the map that is the variable's present value."""
         return cast("Map[Any, Any]", getattr(self.instance(), self.name))
 
     def hold(self, changed: Map[Any, Any]) -> None:
@@ -160,7 +163,7 @@ class Variable(Place):
 
 
 class _Entry(Place):
-    """The value at a key of the map in another place."""
+    """Place of a map that is itself the value at a key of another map."""
 
     __slots__ = ("key", "outer")
 

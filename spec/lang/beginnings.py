@@ -27,11 +27,13 @@ class TooManyBeginnings(SpecError):
 
 
 class Undecided(BaseException):
-    """Signal that a stand-in was used. It is a BaseException, so that no handler takes it for an error."""
+    """Signal that a stand-in was used. It is a BaseException, so that no handler of the specification's code
+    catches it as an error.
+    """
 
 
 class StandIn:
-    """A parameter that has no value yet."""
+    """Stand-in for a parameter that has no value yet."""
 
     __slots__ = ()
 
@@ -75,7 +77,7 @@ def possible(
 
 
 def _is_out(attempt: Callable[[tuple[Any, ...]], object], given: tuple[Any, ...]) -> bool:
-    """Return True if a guard is false without a look at a stand-in."""
+    """Return True if a guard is false for the values in `given`, without a use of a stand-in."""
     try:
         attempt(given)
     except Disabled:
@@ -88,8 +90,8 @@ def _is_out(attempt: Callable[[tuple[Any, ...]], object], given: tuple[Any, ...]
 
 
 def _first_sure(names: Sequence[str], function: Callable[..., Any]) -> int:
-    """Return how many parameters, from the first on, must have values because an `is` may be about them: all
-    where it is about a local, which may be any of them.
+    """Return how many parameters, from the first on, must have values before the method runs: an `is` may
+    compare them. If an `is` compares a local variable, that may be any parameter, so all must have values.
     """
     _, node = function_of(function)
     named = {

@@ -1,9 +1,9 @@
-"""A specification within another: a base class whose text is the component's, with other names.
+"""Specification within another: a base class with the component's text, under other names.
 
 `instance(Channel, "up")` is a class with the variables and methods of `Channel` under the names `up_...`;
 `instance(Consensus, "slot", each=Slot)` has them once for each slot: a variable `chosen` becomes the map
-`slot_chosen[slot]`, and every method takes the slot first, as `slot`. Whoever subclasses it composes as with
-any base: it reads and writes `slot_chosen`, calls `slot_choose(s, v)`, overrides it and says `super()`.
+`slot_chosen[slot]`, and every method takes the slot first, as `slot`. A subclass composes it like any base:
+it reads and writes `slot_chosen`, calls `slot_choose(s, v)`, overrides it and says `super()`.
 
 1. The text is rewritten once, where the instance is made, and stands among the sources of Python like a
    file, so that CPython, the front end and every message read the same text: no other part of the house
@@ -46,7 +46,8 @@ KNOWN = ("action", "environment", "guard", "constraint", "initial", *QUANTIFIED)
 
 @cache
 def instance(component: Any, name: str, *, each: Any = None) -> Any:
-    """The specification as a part of another: a base class with its text under names that begin with `name`.
+    """Make a base class with the text of a specification under names that begin with `name`, so that one
+    specification can be a part of another.
 
     Args:
         component: the specification; of a generic one, with its message type: `Channel[Ask]`.
@@ -76,7 +77,7 @@ def instance(component: Any, name: str, *, each: Any = None) -> Any:
 
 
 def _names_members(each: Any) -> bool:
-    """An index set, or a range of integers."""
+    """Return True if `each` is an index set or a range of integers, whose members can number instances."""
     if isinstance(each, type):
         return issubclass(each, Index)
     return getattr(each, "__origin__", None) is int and any(
@@ -97,7 +98,7 @@ class _Instance:
         self._refuse()
 
     def _index(self) -> str:
-        """A name for the parameter that no method has."""
+        """Return a name for the index parameter that no method of the component uses."""
         taken = {word for method in self.methods.values() for word in method.function.__code__.co_varnames}
         index = self.name
         while index in taken:
@@ -122,13 +123,13 @@ class _Instance:
                 )
 
     def called(self, name: str) -> str:
-        """The name of a variable or method of the component in the whole."""
+        """Return the name in the whole of a variable or method that the component calls `name`."""
         return f"{self.name}_{name}"
 
     # The class ----------------------------------------------------------------------------------------------
 
     def made(self) -> Any:
-        """The base class."""
+        """Make the base class with the renamed text."""
         annotations: dict[str, Any] = {}
         body: dict[str, Any] = {"__module__": self.component.__module__, "__annotations__": annotations}
         body["__doc__"] = f"{self.component.__name__} as {self.name}: {self.component.__doc__}"
@@ -162,7 +163,7 @@ class _Instance:
         )
 
     def _note(self, note: LivenessNote | FairNote) -> LivenessNote | FairNote:
-        """A temporal formula or a promise, about the methods by their new names."""
+        """Return a temporal formula or a promise of fairness with the new names of its methods."""
         if isinstance(note, FairNote):
             return dataclasses.replace(
                 note,
@@ -180,7 +181,9 @@ class _Instance:
     # The text -----------------------------------------------------------------------------------------------
 
     def _texts(self, method: MethodDeclaration) -> Iterator[tuple[str, Callable[..., Any]]]:
-        """The function of a method, and, of a predicate of an indexed instance, the one that asks all."""
+        """Yield the functions for a method of the component: the renamed one, and for a predicate of an
+        indexed instance the one that asks it of all members.
+        """
         mark, name = method.mark, self.called(method.name)
         kind = mark.kind if mark is not None else ""
         quantified = self.each is not None and kind in QUANTIFIED
@@ -240,7 +243,7 @@ class _Instance:
     def _compiled(
         self, text: str, name: str, method: MethodDeclaration, more: dict[str, Any]
     ) -> Callable[..., Any]:
-        """The function of a text, which from now on is read like a file."""
+        """Compile a rewritten text to a function, and register the text so that it is read like a file."""
         file = f"<{self.component.__name__} as {self.name}: {name}>"
         if self.each is not None:
             members = self.each.__name__ if isinstance(self.each, type) else str(self.each)
@@ -265,14 +268,14 @@ class _Site:
 
 
 class _Renamed(ast.NodeTransformer):
-    """The text of one method with the names of the instance."""
+    """Transformer that renames the variables and methods in the text of one method."""
 
     def __init__(self, made: _Instance, method: MethodDeclaration) -> None:
         self.made, self.method = made, method
         self.itself = method.function.__code__.co_varnames[0]
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        """A helper, or `super()`, of the same member."""
+        """Rename a call of a helper or of `super()`, and pass the index of the same member."""
         called = node.func
         is_own = isinstance(called, ast.Attribute) and self._is_self(called.value)
         is_super = (
@@ -291,7 +294,7 @@ class _Renamed(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        """A variable, of the same member."""
+        """Rename a variable, and take its value for the same member."""
         if not (self._is_self(node.value) and node.attr in self.made.variables):
             return self.generic_visit(node)
         name = self.made.called(node.attr)
@@ -342,8 +345,8 @@ def _annotate(meant: Any, *notes: object) -> Any:
 
 
 def _constants(component: type[Spec]) -> tuple[type, ...]:
-    """The classes that declare the constants of a component, which all instances and the whole share: those
-    that declare nothing else, and for each of the others one that does.
+    """Return the classes that declare the constants of a component, which all instances and the whole share:
+    those that declare nothing else, and for every other class a new one with its constants alone.
     """
     found: list[type] = []
     parts: tuple[Any, ...] = component.__mro__

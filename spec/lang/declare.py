@@ -38,8 +38,8 @@ from antiphon.spec.lang.variants import (
 
 @dataclass(frozen=True)
 class ConstantDeclaration:
-    """A constant: `default` is an int, bool or str. One that switches a variant says which: no text asks for
-    its value.
+    """Constant of a specification: `default` is an int, bool or str. `variant` is the variant that it
+    switches, if any; no text reads such a constant.
     """
 
     name: str
@@ -49,12 +49,12 @@ class ConstantDeclaration:
 
     @property
     def repair(self) -> Repair | None:
-        """The repair that it switches on, if it is one."""
+        """Return the repair that the constant switches on, or None."""
         return self.variant if isinstance(self.variant, Repair) else None
 
     @property
     def reading(self) -> Ambiguity | None:
-        """The ambiguity whose reading it chooses, if it is one."""
+        """Return the ambiguity whose reading the constant chooses, or None."""
         return self.variant if isinstance(self.variant, Ambiguity) else None
 
 
@@ -81,8 +81,8 @@ class ParameterDeclaration:
 class MethodDeclaration:
     """A method of the specification; `mark` is None for a helper. `owner` is the class whose text it is.
 
-    `replaces` names the helper that `super()` means in it: the text of the next base, under a name of its
-    own; empty when it says no `super()`.
+    `replaces` names the helper that `super()` means in the method: the text of the next base, under a name of
+    its own. It is empty when the method does not say `super()`.
     """
 
     name: str
@@ -106,7 +106,7 @@ class LivenessDeclaration:
 
 @dataclass(frozen=True)
 class FairDeclaration:
-    """A class attribute `name = fair(...)`; `note` names its actions."""
+    """Class attribute `name = fair(...)`; `note` names its actions."""
 
     name: str
     note: FairNote
@@ -115,7 +115,7 @@ class FairDeclaration:
 
 @dataclass(frozen=True)
 class Declaration:
-    """Everything a specification class declares, in order, bases first. Bodies are not looked at here."""
+    """Declarations of a specification class, in order, bases first. The bodies of methods are not read."""
 
     name: str
     constants: tuple[ConstantDeclaration, ...]
@@ -132,8 +132,8 @@ class Declaration:
 
 
 def declare(cls: type) -> Declaration:
-    """Return the declaration of the class; that of a settled one is read once, and that of a changed text is
-    cached for a while.
+    """Return the declaration of a specification class. It is cached for good if the class is settled
+    (`is_settled`), else for a while.
 
     Raises:
         SpecError: an annotation has no meaning, a default is missing, or two parts collide.
@@ -193,7 +193,7 @@ class _Parts:
         self.clashes: dict[str, SpecError] = {}
 
     def annotated(self, name: str, written: object, part: type) -> None:
-        """A constant or a state variable."""
+        """Add the declaration of an annotated attribute: a constant or a state variable."""
         self._own(name, part)
         at, what = place_of(part, name), f"{part.__name__}.{name}"
         if name.startswith("_") or name == "each":
@@ -206,7 +206,9 @@ class _Parts:
             raise error if error.at else SpecError(error.reason, at, error.instead) from error
 
     def attribute(self, name: str, default: Any, part: type) -> None:
-        """A method, or a new default of something declared in a base."""
+        """Add an attribute without annotation: a method, or a new default of something that a base
+        declares.
+        """
         if name == "__init__" and inspect.isfunction(default):
             raise SpecError(
                 f"{part.__name__}.__init__ would never be called: states are made of the declared values",
@@ -252,11 +254,11 @@ class _Parts:
         self.constants[name] = dataclasses.replace(constant, default=default)
 
     def _own(self, name: str, part: type, function: Any = None) -> None:
-        """A name belongs to one line of inheritance: two unrelated parts that declare it collide, unless a
-        class below both does too.
+        """Record that class `part` declares `name`, and refuse a collision: two unrelated parts declare the
+        name, and no class below both does.
 
-        Variants change what others declare; what is above one keeps what it says. The constants of a
-        component belong to the class that they are taken from.
+        Variants may change what others declare, and are left out of this. The constants of a component belong
+        to the class from which they are taken.
         """
         part = vars(part).get("__antiphon_constants_of__", part)
         previous = self.owners.get(name)
@@ -301,7 +303,7 @@ class _Parts:
             )
 
     def declaration(self) -> Declaration:
-        """The whole, once every class was read."""
+        """Return the whole declaration, once every class was read."""
         for clash in self.clashes.values():
             raise clash
         self._offered()
@@ -334,7 +336,7 @@ class _Parts:
         )
 
     def _constrained(self, methods: tuple[MethodDeclaration, ...]) -> None:
-        """Refuse constraints of actions that neither the class nor a variant that it offers has."""
+        """Refuse constraints of actions that neither the class nor a variant offered by it has."""
         actions = {item.name for item in methods if item.mark and item.mark.kind in ("action", "environment")}
         offers = offered(self.leaf)
         meanings = [meaning for item in offers.readings for meaning in item.meanings.values()]
@@ -351,7 +353,7 @@ class _Parts:
                 )
 
     def _offered(self) -> None:
-        """The constants that switch variants on."""
+        """Return the constants that switch variants on."""
         offers = offered(self.leaf)
         switched: list[tuple[Variant, type]] = [
             (note_of(item, Restriction), item) for item in offers.restrictions
@@ -377,7 +379,9 @@ class _Parts:
     def _methods(
         self, name: str, texts: list[tuple[Callable[..., Any], type, Mark | None]]
     ) -> list[MethodDeclaration]:
-        """The method, and before it the helpers that `super()` means in it, the deepest first."""
+        """Return a method's declaration, preceded by the helpers that `super()` means in it, the deepest
+        first.
+        """
         called = len(texts) - 1
         while called > 0 and calls_super(texts[called][0]):
             called -= 1
@@ -517,7 +521,7 @@ class _Site:
         self._owner = owner
 
     def __antiphon_inner__(self) -> Mapping[str, Any]:
-        """The names of the class body, which annotations of methods see."""
+        """Return the names of the class body, which annotations of methods see."""
         return vars(self._owner)
 
 
@@ -546,7 +550,8 @@ def constrains(action: MethodDeclaration, constraint: MethodDeclaration) -> bool
 
 
 def constrained(action: MethodDeclaration, constraint: MethodDeclaration) -> tuple[int, ...]:
-    """Return the positions of the parameters of a constraint among those of an action that it constrains.
+    """Return, for each parameter of a constraint, its position among the parameters of an action that it
+    constrains.
 
     Raises:
         SpecError: the action has no such parameter.

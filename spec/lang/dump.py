@@ -1,5 +1,5 @@
-"""The intermediate form as text: a line a statement, prefix expressions, named types first; equal modules,
-equal text.
+"""The intermediate form as text: one line for each statement, prefix expressions, named types first. Equal
+modules give equal text.
 
 The text is for people and for digests: it holds everything that has meaning and no place in a file. The first
 line carries the version of the form. There is no parser for it.
@@ -59,7 +59,7 @@ def _module(module: ir.Module, *, prose: bool) -> Iterator[str]:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Written:
-    """The text of a definition: its lines, and the named types in it."""
+    """Text of one definition: its lines, and the named types that occur in it."""
 
     definition: ir.Definition
     lines: tuple[str, ...]
@@ -166,7 +166,7 @@ def _line(statement: ir.Statement) -> str:
 
 
 def expression_text(node: ir.Expression) -> str:
-    """An expression in prefix form: `(compare == (read phase) Phase.init)`."""
+    """Return an expression in prefix form: `(compare == (read phase) Phase.init)`."""
     match node:
         case ir.Literal(value=value):
             return f"{value.__class__.__name__}.{value.name}" if isinstance(value, Enum) else repr(value)
@@ -203,7 +203,7 @@ def _binder(binder: ir.Binder) -> str:
 
 
 def type_text(of: types.Type) -> str:
-    """A type; records, enumerations and indices by name."""
+    """Return a type as text; records, enumerations and indices by name."""
     match of:
         case types.Bool():
             return "bool"
@@ -229,7 +229,7 @@ def type_text(of: types.Type) -> str:
 
 
 def _groups(module: ir.Module) -> tuple[tuple[str, Iterable[ir.Definition]], ...]:
-    """The definitions of a module, and the word for each kind."""
+    """Return the definitions of a module by kind, each kind with its word."""
     return (
         ("function", module.functions), ("procedure", module.procedures), ("initial", module.initials),
         ("action", module.actions),
@@ -250,7 +250,7 @@ def _named_types(module: ir.Module, *, prose: bool) -> list[str]:
 
 
 def _types_in(part: object) -> frozenset[str]:
-    """The named types that stand in a part of the form."""
+    """Return the named types that occur in a part of the form."""
     found: dict[str, None] = {}
     seen: set[int] = set()
     pending: list[object] = [part]
@@ -281,7 +281,7 @@ def _types_in(part: object) -> frozenset[str]:
 
 
 def _fields(kind: type) -> tuple[str, ...]:
-    """The fields of a dataclass that have meaning in the text; none of another class."""
+    """Return the fields of a dataclass that have meaning in the text; none for any other class."""
     if kind not in _fields_of:
         fields = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ()
         _fields_of[kind] = tuple(item.name for item in fields if item.name not in ("at", "python"))

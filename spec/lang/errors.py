@@ -23,7 +23,7 @@ class Location:
 
 
 class Told(Exception):
-    """Base of errors whose message says everything: a notebook shows the message alone, without the frames of
+    """Base of errors whose message is complete: a notebook shows the message alone, without the frames of
     this package.
     """
 
@@ -44,7 +44,7 @@ class MissingKey(Told, KeyError):
 
 
 class SpecError(Told):
-    """A specification cannot be read or run as written.
+    """Error: a specification cannot be read or run as written.
 
     `at` is the place, `reason` what is wrong, `instead` the supported way to write it (empty when the reason
     says it).
@@ -57,7 +57,9 @@ class SpecError(Told):
 
 
 class Disabled(Told):
-    """A `require` is false: the action is not enabled. `at` is the place of the guard, `guard` its text."""
+    """Signal that a `require` is false: the action is not enabled. `at` is the place of the guard, `guard`
+    its text.
+    """
 
     def __init__(self, at: Location, guard: str) -> None:
         self.at, self.guard = at, guard

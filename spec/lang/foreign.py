@@ -1,10 +1,10 @@
-"""Code that is not ours is called inside one boundary: whatever ends it becomes one exception, which says
-what happened and where.
+"""Boundary for code that is not ours: whatever ends the code becomes one exception, which says what happened
+and where.
 
 1. `sys.exit`, `os._exit`, a KeyboardInterrupt that the code raises itself, GeneratorExit and a recursion that
    is too deep end the call, and no more than that.
-2. An interrupt by the user passes. It comes between two instructions of the code, so no `raise` of the code
-   stands at its begin.
+2. An interrupt by the user passes. It comes between two instructions of the code, so the instruction at which
+   it comes is no `raise`.
 3. The boundary holds in the process that entered it, in all its threads. A child that the code forks ends as
    it likes, and never comes back out of the boundary.
 
@@ -28,10 +28,10 @@ RETURNED = 70
 
 
 class Raised(Exception):
-    """Code that is not ours raised an exception, or wanted to end the process.
+    """Error: code that is not ours raised an exception, or tried to end the process.
 
-    `what` says that in words, `at` is the innermost place outside of Python's own library, `error` what was
-    raised.
+    `what` says in words what happened, `at` is the innermost place outside of Python's own library, `error`
+    is the exception.
     """
 
     def __init__(self, error: BaseException) -> None:
@@ -40,11 +40,11 @@ class Raised(Exception):
 
 
 class Exited(BaseException):
-    """Foreign code called a function that ends the process at once; the message is the call."""
+    """Signal that foreign code called a function that ends the process at once; the message is the call."""
 
 
 class foreign:  # noqa: N801 - reads as a statement: `with foreign(Refused):`
-    """The boundary: code that is not ours runs inside. Exceptions of the classes `passes` are part of its
+    """Context manager in which code that is not ours runs. Exceptions of the classes `passes` are part of its
     interface, and pass.
 
     Raises:
@@ -73,7 +73,9 @@ class foreign:  # noqa: N801 - reads as a statement: `with foreign(Refused):`
 
 @contextmanager
 def alive() -> Iterator[None]:
-    """Let nothing but `end_process` and a signal end this process while the body runs, in any thread."""
+    """Context in which only `end_process` and a signal can end this process, whatever code calls in any
+    thread.
+    """
     process = os.getpid()
     _inside.append(process)
     try:
@@ -83,7 +85,7 @@ def alive() -> Iterator[None]:
 
 
 def end_process(code: int) -> NoReturn:
-    """End the process at once, as `os._exit` does, also inside the boundary: for code of ours."""
+    """End the process at once, as `os._exit` does, even inside the boundary; only code of ours calls it."""
     _really["_exit"](code)
     raise AssertionError("the process has ended")
 
@@ -121,7 +123,7 @@ _really: dict[str, Callable[..., Any]] = {}
 
 
 def _guard(name: str) -> None:
-    """Put a function in the place of one that ends the process: inside the boundary it raises Exited."""
+    """Replace a function that ends the process by one that raises Exited inside the boundary."""
     _really[name] = really = getattr(os, name)
 
     def ends(*given: Any) -> Any:
@@ -155,7 +157,7 @@ def _words(error: BaseException) -> str:
 
 
 def _place(error: BaseException) -> Location | None:
-    """The innermost place outside of Python's own library and of this file."""
+    """Return the innermost place of an error's traceback outside of Python's own library and of this file."""
     found, trace = None, error.__traceback__
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename

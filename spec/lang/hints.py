@@ -1,4 +1,4 @@
-"""An unknown name is answered with the known names, and with the one that is most like it.
+"""Hints for an unknown name: the known names, and the one that is most like it.
 
 Every message that refuses a name ends with these words, so that it reads the same in every room.
 """
@@ -13,23 +13,23 @@ WORDS: list[str] = []
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The hint "; did you mean 'rbp'?", or nothing when no known name is like `name`."""
+    """Return the hint "; did you mean 'rbp'?", or "" if no known name is like `name`."""
     near = nearest(name, known)
     return f"; did you mean {near!r}?" if near else ""
 
 
 def known_names(name: str, known: Iterable[str]) -> str:
-    """All known names and the hint: "known: dtp, rbp; did you mean 'rbp'?"."""
+    """Return all known names and the hint: "known: dtp, rbp; did you mean 'rbp'?"."""
     names = list(known)
     return f"known: {', '.join(names) or 'none'}{did_you_mean(name, names)}"
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """The known name that was most likely meant, or "".
+    """Return the known name that was most likely meant, or "".
 
-    It is the one that the fewest slips of the finger lead to: a letter too many, too few, another, or two
-    swapped ("rpb" for "rbp"), at most one in three letters. Without one, the name with most of the same
-    letters, or the one that begins like it ("Sequence" for "Seq").
+    It is the name with the fewest typing errors between: a letter too many, a missing letter, a wrong letter,
+    or two swapped ("rpb" for "rbp"), at most one in three letters. If there is none, it is the name with most
+    of the same letters, or the one that begins with the given text ("Sequence" for "Seq").
     """
     names = list(dict.fromkeys(known))
     slips = {other: distance(_plain(name), _plain(other)) for other in names}
@@ -46,7 +46,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def distance(one: str, other: str) -> int:
-    """The number of letters to add, to drop, to change or to swap with the next, from one word to the other.
+    """Return the number of letters to add, to drop, to change or to swap with the next, from one word to the
+    other.
 
     Source: Damerau (1964); of each letter one change only (optimal string alignment).
     """
@@ -71,7 +72,7 @@ def _likeness(name: str, other: str) -> tuple[bool, bool, float]:
 
 
 def _plain(name: str) -> str:
-    """The name without what people mix up: capitals, hyphens and underscores."""
+    """Return the name without differences that people overlook: capitals, hyphens and underscores."""
     return name.casefold().replace("-", "_")
 
 

@@ -1,4 +1,5 @@
-"""The intermediate form: what a specification is once it is read, on which every reading but CPython's rests.
+"""The intermediate form: a specification after it was read. Every reading but CPython's starts from this
+form.
 
 The form is typed and symbolic: domains, quantifiers, calls and sizes are kept; binding constants and
 unrolling are later passes. Every node is a frozen dataclass with a public constructor, so that a program may
@@ -43,14 +44,16 @@ NOWHERE = Location("<built>", 0)
 
 @dataclass(frozen=True, kw_only=True)
 class Node:
-    """Anything with a place in the source."""
+    """Base of all nodes: anything with a place in the source."""
 
     at: Location = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Expression(Node):
-    """A value. `type` is its static type; for integers the narrowest known interval is not kept here."""
+    """Expression: a value. `type` is its static type; for an integer the narrowest known interval is not kept
+    in it.
+    """
 
     type: types.Type
 
@@ -115,7 +118,7 @@ class Before(Expression):
 
 @dataclass(frozen=True, kw_only=True)
 class Lookup(Expression):
-    """`map[key]`; checked: the key is in the key domain."""
+    """Entry of a map, `map[key]`; checked: the key is in the key domain."""
 
     map: Expression
     key: Expression
@@ -123,7 +126,9 @@ class Lookup(Expression):
 
 @dataclass(frozen=True, kw_only=True)
 class Field(Expression):
-    """`record.name`; checked when `record` has a union type: the value is a record with that field."""
+    """Field of a record, `record.name`; checked when `record` has a union type: the value is a record with
+    that field.
+    """
 
     record: Expression
     name: str
@@ -188,8 +193,8 @@ class And(Expression):
 
 @dataclass(frozen=True, kw_only=True)
 class Budget(Expression):
-    """`budget(condition)`: means its condition. Steps that only this keeps from happening are kept back by a
-    bound of the exploration.
+    """`budget(condition)`: has the value of its condition. A step that is disabled by this alone is
+    budget-limited: the exploration stops, not the protocol.
     """
 
     condition: Expression
@@ -292,7 +297,7 @@ class Gather(Expression):
 
 
 class Reduction(Enum):
-    """Operation by which a comprehension of integers is reduced to one integer."""
+    """Operation that reduces the integers of a comprehension to one integer."""
 
     SUM = "sum"
     MINIMUM = "min"
@@ -480,7 +485,7 @@ class Call(Expression):
 
 @dataclass(frozen=True, kw_only=True)
 class Statement(Node):
-    """Something that happens."""
+    """Base of statements: they change the state, emit, or decide what is executed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -509,7 +514,7 @@ class Let(Statement):
 
 @dataclass(frozen=True, kw_only=True)
 class When(Statement):
-    """`if`."""
+    """Conditional, `if`."""
 
     condition: Expression
     then: tuple[Statement, ...]
@@ -518,8 +523,8 @@ class When(Statement):
 
 @dataclass(frozen=True, kw_only=True)
 class Each(Statement):
-    """`for`: the body once a value of the binder, in domain order; the front end has shown that the order
-    does not matter, or is meant.
+    """Loop, `for`: the body runs once for each value of the binder, in domain order. The front end has shown
+    that the order does not matter, or the author means it.
     """
 
     binder: Binder
@@ -536,7 +541,7 @@ class Require(Statement):
 
 @dataclass(frozen=True, kw_only=True)
 class Emit(Statement):
-    """An event (a record)."""
+    """Emission of an event, which is a record."""
 
     event: Expression
 
@@ -598,7 +603,7 @@ class Function(Definition):
 
 @dataclass(frozen=True, kw_only=True)
 class Procedure(Definition):
-    """A helper that changes state, emits, expects."""
+    """Helper that changes the state, emits or expects, and gives no value."""
 
 
 class Fairness(Enum):
@@ -625,10 +630,10 @@ class Action(Definition):
 
 @dataclass(frozen=True, kw_only=True)
 class FairPart(Node):
-    """The steps of an action that begin where `where` is true, a boolean over the state and the action's
-    parameters; all of them without it.
+    """Part of an action for a promise of fairness: its steps that begin where `where` is true, a boolean over
+    the state and the action's parameters; all its steps without `where`.
 
-    `per` are those of the action's parameters, in the order of the promise.
+    `per` names parameters of the action, in the order of the promise.
     """
 
     action: str
@@ -649,7 +654,7 @@ class FairSteps(Node):
 
 @dataclass(frozen=True, kw_only=True)
 class Handler(Definition):
-    """Runs at every Emit of the record `event`; its one parameter is the event."""
+    """Handler that runs at every Emit of the record `event`; its one parameter is the event."""
 
     event: str
 
@@ -678,7 +683,7 @@ class StepInvariant(Definition):
     """A boolean over a step, as a function body: true of every step that changes a variable which it reads,
     of the algorithm or the environment.
 
-    It is judged after all that the step does; `Read` is the state after it.
+    It is judged after all effects of the step; `Read` is the state after the step.
     """
 
 

@@ -1,5 +1,5 @@
-"""A specification is run through one interface: the reference, the engines and the bindings of
-implementations share it.
+"""One interface to run a specification: the reference, the engines and the bindings of implementations share
+it.
 
 A state is the tuple of the values of the variables, in order of declaration; it is immutable and hashable. A
 step names an action and its arguments. Nothing here knows how a machine finds successors.
@@ -19,7 +19,9 @@ State = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Step:
-    """An action and its arguments, in the order of its parameters. `str(step)` is what people read."""
+    """Step of a machine: an action and its arguments, in the order of its parameters. `str(step)` is for
+    people.
+    """
 
     action: str
     arguments: tuple[Any, ...] = ()
@@ -30,8 +32,8 @@ class Step:
 
 @dataclass(frozen=True)
 class Refusal:
-    """A property that a step breaks: the guard that failed (text and place), the event that was judged, the
-    event it clashes with.
+    """Violation of a property by a step: the guard that failed (text and place), the event that was judged,
+    and the event with which it clashes.
     """
 
     property: str
@@ -58,18 +60,20 @@ class Transition:
 
 
 class Machine(Protocol):
-    """Initial states, enabled steps, successors, predicates. All engines and conformance take this or a
-    `Program`, nothing else.
+    """Interface of a runnable specification: initial states, enabled steps, successors, predicates. Engines
+    and conformance take a `Machine` or a `Program`, nothing else.
     """
 
     def initial(self) -> Sequence[State]:
-        """The initial states, without repetition, in a fixed order."""
+        """Return the initial states, without repetition, in a fixed order."""
 
     def enabled(self, state: State) -> Iterable[Step]:
-        """The steps enabled in `state`, in a fixed order: actions as declared, arguments in domain order."""
+        """Return the steps enabled in `state`, in a fixed order: actions as declared, arguments in domain
+        order.
+        """
 
     def apply(self, state: State, step: Step) -> Transition:
-        """The one transition of `step`.
+        """Take `step` in `state`, and return its one transition.
 
         Raises:
             Disabled: the step is not enabled.

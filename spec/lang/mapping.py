@@ -1,9 +1,9 @@
 """A class with `refines=Machine` maps the states of its base class to states of that machine: a method that
 is named like a variable of the machine is the value of that variable.
 
-Both sides may use one name. What a method of the mapping then replaces in Python it does not replace in the
-specification: it is put aside under a name of its own, and `self.name` in every text, the mapping's too,
-means what the protocol calls so.
+Both sides may use one name. A method of the mapping then replaces the protocol's method in Python, but not in
+the specification: it is put aside under a name of its own, and `self.name` means the protocol's in every
+text, the mapping's included.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 
 
 def remember(cls: type, machine: type | None) -> None:
-    """Record the machine to which a class is mapped, and put aside its methods whose names the protocol has
-    too.
+    """Record the machine to which class `cls` is mapped, and put aside the methods of `cls` whose names the
+    protocol also has.
     """
     if machine is not None:
         cls.__antiphon_refines__ = machine  # type: ignore[attr-defined]

@@ -20,17 +20,19 @@ V = TypeVar("V")
 
 
 class Home(Protocol):
-    """Home of a map that can be assigned to: its place in the state."""
+    """Place in the state to which a map belongs, so that the map can be assigned to."""
 
     def entry(self, key: object) -> Home | None:
-        """The place of one of its values, if those are maps."""
+        """Return the place of the map at `key`, if the values are maps themselves; else None."""
 
     def assign(self, items: tuple[Any, ...], position: int, key: object, value: object) -> None:
-        """Puts the map of `items` there, with `value` at this position, once the value is checked."""
+        """Check `value`, and put the map of `items`, with `value` at this position, at this place of the
+        state.
+        """
 
 
 class Keys:
-    """The keys of a map in order, with their positions; `inner`: those of its values in a map of maps."""
+    """Keys of a map in order, with their positions; `inner` are the keys of its values in a map of maps."""
 
     __slots__ = ("inner", "positions")
 
@@ -115,7 +117,7 @@ class Map(Generic[K, V]):
         return Map.made, (self.order, self.entries)
 
     def items(self) -> Iterator[tuple[K, V]]:
-        """Each key with its value, for tools; a specification ranges over the keys."""
+        """Return each key with its value; for tools, since a specification ranges over the keys."""
         return zip(self.order.positions, self.entries, strict=True)
 
     def away(self) -> Map[K, V]:
@@ -130,7 +132,9 @@ class Map(Generic[K, V]):
 
 
 def entries(value: Any) -> tuple[Any, ...]:
-    """The values of a map in the order of its keys, also of one in the form in which a state holds it."""
+    """Return the values of a map in the order of its keys; `value` may also be the tuple in which a state
+    holds them.
+    """
     return value.entries if isinstance(value, Map) else value
 
 
@@ -141,7 +145,7 @@ def _settled(value: Any) -> Any:
 
 
 def _place(key: object) -> int | None:
-    """The place of a key among the values of its type, where the key itself tells it."""
+    """Return the position of a key among the values of its type if the key itself shows it, else None."""
     if isinstance(key, enum.Enum):
         return list(type(key)).index(key)
     if isinstance(key, int) or dataclasses.is_dataclass(key):

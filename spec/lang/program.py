@@ -1,4 +1,4 @@
-"""Engines take a `Program`: a specification class with every constant bound.
+"""A `Program` is a specification class with every constant bound; engines take programs.
 
 Binding checks names and sizes and says which are known. The same program gives the reference machine (CPython
 executes the text) and the intermediate form (the front end reads the text).
@@ -58,7 +58,7 @@ class Program:
 
     @property
     def name(self) -> str:
-        """The name of the specification class."""
+        """Return the name of the specification class."""
         return self.spec.__name__
 
     @property
@@ -69,12 +69,12 @@ class Program:
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
-        """The names of the state variables, in the order of a state."""
+        """Return the names of the state variables, in the order of a state."""
         return tuple(variable.name for variable in self.declaration.variables)
 
     @cached_property
     def domains(self) -> dict[str, types.Domain]:
-        """The domain of each state variable."""
+        """Return the domain of each state variable."""
         found = {}
         for variable in self.declaration.variables:
             try:
@@ -84,39 +84,43 @@ class Program:
         return found
 
     def domain(self, type: types.Type) -> types.Domain:
-        """A type under the constants of this program."""
+        """Return the domain of a type under the constants of this program."""
         if id(type) not in self._bound:
             self._bound[id(type)] = type, types.bind(type, self.constants)
         return self._bound[id(type)][1]
 
     @cached_property
     def reference(self) -> Reference:
-        """The machine that executes the text with CPython."""
+        """Return the machine that executes the text with CPython."""
         from antiphon.spec.lang.reference import Reference
 
         return Reference(self)
 
     @cached_property
     def module(self) -> ir.Module:
-        """The intermediate form of the text: the same for all constants but those that switch variants."""
+        """Return the intermediate form of the text: the same for all constants except those that switch
+        variants.
+        """
         from antiphon.spec.lang.front import read
 
         return read(self.text)
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256, in hex, of the intermediate form and the constants: it changes when the meaning of the
-        text can have changed.
+        """Return the SHA-256, in hex, of the intermediate form and the constants: it changes when the meaning
+        of the text can have changed.
         """
         text = _text(self.text, self.module) + repr(sorted(self.constants.items()))
         return hashlib.sha256(text.encode()).hexdigest()
 
     def with_stand_in(self, stand_in: type) -> Program:
-        """The same program with the text of one class replaced by that of its stand-in."""
+        """Return the same program with the text of one class replaced by that of its stand-in."""
         return Program(self.spec, self.constants, stand_in)
 
     def with_constants(self, **changes: Any) -> Program:
-        """The same specification with other constants, and the same text in the place of another."""
+        """Return the same specification with these constants changed; a stand-in that this program has is
+        kept.
+        """
         bound = program(self.spec, **(self.constants | changes))
         return bound if self._stand_in is None else bound.with_stand_in(self._stand_in)
 
@@ -149,7 +153,7 @@ def program(
 
     Raises:
         SpecError: an unknown name (the known ones are listed), a reading that does not exist, a constant of
-            the wrong type, or a repair without one that it builds on.
+            the wrong type, or a repair without another repair that it builds on.
     """
     declaration = declare(spec)
     known = {constant.name: constant for constant in declaration.constants}
@@ -212,7 +216,7 @@ def _see_values(made: Program) -> None:
 
 
 def _empty(domain: types.Domain) -> types.Domain | None:
-    """The integers without a member that leave a domain without a value, or None."""
+    """Return the range of integers, without members, that leaves `domain` without a value, or None."""
     match domain.type:
         case types.Int():
             return domain if domain.low > domain.high else None
@@ -226,7 +230,7 @@ def _empty(domain: types.Domain) -> types.Domain | None:
 def _left_over(
     spec: type[Spec], wanted: list[str], without: Iterable[str], known: Mapping[str, ConstantDeclaration]
 ) -> list[str]:
-    """The repairs that are wanted, but those that are left out and what builds on them."""
+    """Return the wanted repairs except those in `without` and those that build on them."""
     gone = set(without)
     for name in gone:
         if name not in known or known[name].repair is None:

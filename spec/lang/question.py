@@ -1,5 +1,5 @@
-"""A person's expression is a witness of a subclass of the specification, so that every reading can look for
-it.
+"""A person's expression as a witness of a subclass of the specification, so that every engine can look for a
+state in which it is true.
 
 The expression is Python in the subset that predicates are written in: `self` is the state, names mean what
 they mean in the module of the specification, and the types of the specification are known by their names.
@@ -102,7 +102,7 @@ def _parse(text: str) -> None:
 
 
 def _placed(error: SpecError, file: str) -> SpecError:
-    """The error with its place in the expression, when it is there."""
+    """Return the error with its place in the expression, if it lies there."""
     if error.at is None or error.at.file != file:
         return error
     line = max(error.at.line - _HEAD.count("\n"), 1)
@@ -110,7 +110,7 @@ def _placed(error: SpecError, file: str) -> SpecError:
 
 
 def _free(name: str, bound: Program) -> str:
-    """`name`, or something like it that the specification does not use."""
+    """Return `name`, or a similar name that the specification does not use."""
     while hasattr(bound.spec, name) or name in bound.module.properties:
         name += "_"
     return name
@@ -131,7 +131,7 @@ def _names(spec: type[Spec]) -> dict[str, Any]:
 
 
 def _types(spec: type[Spec]) -> dict[str, Any]:
-    """The Python classes of the named types of a specification."""
+    """Return the Python classes of the named types of a specification."""
     from antiphon.spec.lang.declare import declare
 
     declaration = declare(spec)

@@ -50,7 +50,9 @@ class Reference:
     """Executes the text of a specification with CPython; see `Machine` for the interface."""
 
     def __init__(self, program: Program, *, unspent: bool = False) -> None:
-        """The machine of `program`; with `unspent` every `budget(...)` counts as True, whatever it says."""
+        """Make the machine of `program`; with `unspent` every `budget(...)` counts as True, whatever its
+        condition is.
+        """
         self.program, self._unspent = program, unspent
         self._scope = Scope(program.text)
         self._live = _checked(program)
@@ -102,7 +104,9 @@ class Reference:
 
     @property
     def defaults(self) -> State:
-        """The values that stand in the class: the initial state, where no `@initial` method changes them."""
+        """Return the state of the class's defaults: the initial state where no `@initial` method changes
+        it.
+        """
         return tuple(
             assignment.frozen(assignment.store(variable.default, domain, f"self.{variable.name}"), domain)
             for variable in self.program.declaration.variables
@@ -110,7 +114,7 @@ class Reference:
         )
 
     def initial(self) -> list[State]:
-        """The initial states, without repetition.
+        """Return the initial states, without repetition.
 
         Raises:
             SpecError: there are more than `MOST_STARTS` ways to begin: nobody could wait for them.
@@ -129,7 +133,7 @@ class Reference:
         return list(found)
 
     def _begin(self, method: MethodDeclaration, base: State, found: dict[State, None]) -> None:
-        """Add the states in which a method begins."""
+        """Add to `found` the states that an `@initial` method makes from `base`."""
         tried = itertools.count()
 
         def attempt(given: tuple[Any, ...]) -> None:
@@ -145,7 +149,7 @@ class Reference:
                 found.setdefault(self._run(base, method, arguments).state)
 
     def _try(self, method: MethodDeclaration, tried: int, found: int) -> None:
-        """One more way to begin is tried."""
+        """Count one more attempt to begin, and refuse a specification with too many."""
         working(f"trying ways to begin ({tried:,} tried, {found:,} found)")
         if tried == MOST_STARTS:
             sizes = [
@@ -161,7 +165,7 @@ class Reference:
             )
 
     def enabled(self, state: State) -> Iterator[Step]:
-        """The enabled steps of `state`, found by trying each."""
+        """Yield the enabled steps of `state`, found by trying each candidate."""
         return (move.step for move in self.successors(state))
 
     def candidates(self, state: State, action: str = "") -> Iterator[Step]:
@@ -173,13 +177,13 @@ class Reference:
                 yield Step(method.name, arguments)
 
     def apply(self, state: State, step: Step) -> Transition:
-        """The transition of `step`; Disabled when a guard is false, SpecError when the specification is
-        wrong.
+        """Return the transition of `step`; raise Disabled when a guard is false, SpecError when the
+        specification is wrong.
         """
         return self._run(state, self._method(step.action), step.arguments)
 
     def successors(self, state: State) -> Iterator[Transition]:
-        """Every transition out of `state`, in the order of `enabled`."""
+        """Yield every transition out of `state`, in the order of `enabled`."""
         for step in self.candidates(state):
             try:
                 yield self._run(state, self._actions[step.action], step.arguments)
@@ -200,7 +204,7 @@ class Reference:
         return result
 
     def evaluate(self, state: State, helper: str, *arguments: Any) -> Any:
-        """The result of a helper of the specification in `state`, for bindings and tools."""
+        """Return the result of a helper of the specification in `state`, for bindings and tools."""
         method = next((item for item in self.program.declaration.methods if item.name == helper), None)
         if method is None:
             raise SpecError(f"{self.program.name} has no helper {helper!r}")
@@ -234,8 +238,8 @@ class Reference:
         return drawn
 
     def session(self) -> Session:
-        """A live instance in the first initial state, for judging a long sequence of events without freezing
-        the state in between.
+        """Return a live instance in the first initial state, which judges a long sequence of events without
+        freezing the state in between.
         """
         return Session(self, self._thaw(next(iter(self.initial()))))
 
@@ -299,7 +303,9 @@ class Reference:
         return Transition(Step(method.name, arguments), frozen, tuple(self._events), tuple(self._refused))
 
     def _judge(self, invariant: MethodDeclaration, before: State, after: State) -> None:
-        """Notes a step that breaks a step invariant, if it changes a variable that the invariant reads."""
+        """Record a violation if a step breaks a step invariant; a step that changes no variable which the
+        invariant reads is not judged.
+        """
         if before == after or self._unread(invariant, before, after):
             return
         old, new = self._thaw(before), self._thaw(after)
@@ -311,7 +317,7 @@ class Reference:
             self._refused.append(Refusal(invariant.mark.name, f"self.{invariant.name}(before)", invariant.at))
 
     def _unread(self, invariant: MethodDeclaration, before: State, after: State) -> bool:
-        """Return True if all that a step changes is what a step invariant does not read."""
+        """Return True if a step changes only variables that a step invariant does not read."""
         read = self._read.get(invariant.name)
         if read is None:
             module = self.program.module
@@ -348,7 +354,7 @@ class Reference:
             values.leave()
 
     def _raised_at(self, error: BaseException, method: MethodDeclaration) -> Location:
-        """The innermost place of the traceback that lies in a file of the specification."""
+        """Return the innermost place of the traceback that lies in a file of the specification."""
         files = {item.at.file for item in self.program.declaration.methods}
         place, trace = method.at, error.__traceback__
         while trace is not None:
@@ -360,7 +366,7 @@ class Reference:
     # What specifications call -------------------------------------------------------------------------------
 
     def check_made(self, value: object) -> None:
-        """A record or index that was just made must be in its domain."""
+        """Raise SpecError if a record or index that was just made is not in its domain."""
         domain = self.domain_of(type(value))
         if domain.has_map:
             assignment.settle_fields(value, domain)
@@ -377,7 +383,7 @@ class Reference:
         raise Disabled(at, text)
 
     def budget(self, condition: object) -> bool:
-        """Evaluate a bound of the exploration."""
+        """Evaluate a bound of the exploration: return its condition, or True if budgets count as unspent."""
         if not isinstance(condition, bool):
             raise SpecError(f"budget(...) is {condition!r}, not a bool")
         return condition or self._unspent
@@ -401,7 +407,7 @@ class Reference:
         self._refused.append(Refusal(property, text, at, self._judged[-1] if self._judged else None, clash))
 
     def domain_of(self, python: object) -> types.Domain:
-        """The domain of a type as it is written in a specification: `Process`, `Annotated[int, Between(..)]`,
+        """Return the domain of a type as a specification writes it: `Process`, `Annotated[int, Between(..)]`,
         a type variable.
         """
         domain = self._domains.get(python)
@@ -412,13 +418,13 @@ class Reference:
 
 
 class Session:
-    """A specification that stays live: events go in one by one, its handlers run, refusals come out."""
+    """Specification that stays live: events go in one by one, its handlers run, violations come out."""
 
     def __init__(self, machine: Reference, spec: Spec) -> None:
         self._machine, self._live = machine, spec
 
     def feed(self, event: object) -> tuple[Refusal, ...]:
-        """Runs the handlers of `event`; the refusals, in order."""
+        """Run the handlers of `event`, and return the violations, in order."""
         machine = self._machine
         with machine._executing:
             machine._spec, machine._events, machine._refused, machine._judged = self._live, [], [], []
@@ -435,7 +441,7 @@ class Session:
 
 
 class _LiveMap:
-    """A variable that is a map: its live form is made where a step first looks at it, and stands in the
+    """State variable that is a map. Its live form is made when a step first reads it, and stays in the
     instance from then on.
     """
 
@@ -450,8 +456,8 @@ class _LiveMap:
 
 
 def _checked(program: Program) -> type[Spec]:
-    """The specification class with helpers that check their arguments (CPython would take anything, the other
-    readings check), and its maps.
+    """Return the specification class with helpers that check their arguments, and with its maps. CPython by
+    itself would accept any argument, where the other readings check.
     """
     helpers = [
         method for method in program.declaration.methods if method.mark is None or method.mark.kind in HELPERS
@@ -495,7 +501,7 @@ def _checking(method: MethodDeclaration, program: Program) -> Callable[..., Any]
 
 @cache
 def _position(code: CodeType, instruction: int, line: int) -> Location:
-    """The place of an instruction; columns count characters from 1."""
+    """Return the place of an instruction; columns count characters from 1."""
     start, _, column, _ = list(code.co_positions())[instruction // 2]
     text = linecache.getline(code.co_filename, start or line)
     return Location(
@@ -504,7 +510,9 @@ def _position(code: CodeType, instruction: int, line: int) -> Location:
 
 
 def _source(depth: int) -> tuple[Location, str]:
-    """The place and the text of the first argument of the call that is being executed `depth` frames up."""
+    """Return the place and the text of the first argument of the call that is being executed `depth` frames
+    up.
+    """
     frame = sys._getframe(depth + 1)
     return _call_text(frame.f_code, frame.f_lasti, frame.f_lineno)
 
@@ -521,7 +529,9 @@ def _call_text(code: CodeType, instruction: int, at_line: int) -> tuple[Location
 
 
 def _first_argument(call: str) -> str:
-    """`require(a and b)` gives `a and b`; `expect(x, "P")` gives `x`."""
+    """Return the text of the first argument of a call: `require(a and b)` gives `a and b`; `expect(x, "P")`
+    gives `x`.
+    """
     try:
         node = ast.parse(call, mode="eval").body
     except SyntaxError:

@@ -1,4 +1,4 @@
-"""Source of specifications: the parsed text of a function or class, and the place of every node of it.
+"""Sources of specifications: the parsed text of a function or class, and the place of every node in it.
 
 A file is parsed once for each content. Text comes from `linecache`, so that notebooks, documentation and
 generated specifications, which register there, are read like files. This file knows Python's syntax and
@@ -31,7 +31,7 @@ class Source:
     """The places that were asked for, by the identity of the node."""
 
     def at(self, node: ast.AST) -> Location:
-        """The place of a node; columns count characters from 1."""
+        """Return the place of a node; columns count characters from 1."""
         known = self.places.get(id(node))
         if known is None:
             known = self.places[id(node)] = node, self._at(node)
@@ -81,7 +81,7 @@ def _parse(file: str, lines: tuple[str, ...]) -> Source:
 
 
 def source_of(file: str, names: dict[str, Any] | None = None) -> Source:
-    """The parsed text of `file`; `names` are the globals of a module that came through an import hook.
+    """Return the parsed text of `file`; `names` are the globals of a module that came through an import hook.
 
     Raises:
         SpecError: the text is not available.
@@ -104,7 +104,7 @@ def source_of(file: str, names: dict[str, Any] | None = None) -> Source:
 
 
 def function_of(function: Any) -> tuple[Source, ast.FunctionDef]:
-    """The definition of a Python function and the file that it stands in.
+    """Return the definition of a Python function and the file in which it is written.
 
     Raises:
         SpecError: the text is not available or is not what was compiled.
@@ -136,8 +136,8 @@ def is_settled(cls: type) -> bool:
 
 @lru_cache(maxsize=512)
 def class_of(cls: type) -> tuple[Source, ast.ClassDef] | None:
-    """The definition of a class, when its text can be found: by qualified name, and by the line where it was
-    made.
+    """Return the definition of a class, or None if its text is not found; it is looked up by qualified name,
+    and by the line where the class was made.
     """
     file, line = vars(cls).get("__antiphon_place__", ("<unknown>", 0))
     try:
@@ -153,7 +153,7 @@ def class_of(cls: type) -> tuple[Source, ast.ClassDef] | None:
 
 
 def place_of(cls: type, name: str = "") -> Location:
-    """The place of a class, or of the assignment to `name` in its body."""
+    """Return the place of a class, or of the assignment to `name` in its body."""
     found = class_of(cls)
     if found is None:
         return Location(*vars(cls).get("__antiphon_place__", ("<unknown>", 0)))
@@ -170,7 +170,7 @@ def place_of(cls: type, name: str = "") -> Location:
 
 
 def place_of_function(function: Any, parameter: str = "") -> Location:
-    """The place of a function, or of one of its parameters."""
+    """Return the place of a function, or of one of its parameters."""
     try:
         source, node = function_of(function)
     except SpecError:
@@ -182,7 +182,9 @@ def place_of_function(function: Any, parameter: str = "") -> Location:
 
 
 def written_twice(cls: type) -> tuple[str, Location] | None:
-    """The first method or variable that the body of a class defines a second time, and where."""
+    """Return the first method or variable that the body of a class defines a second time, and where; None if
+    there is none.
+    """
     found = class_of(cls)
     if found is None:
         return None

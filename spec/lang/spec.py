@@ -66,5 +66,5 @@ class Spec:
     @overload
     def each(self, domain: object) -> Iterator[Any]: ...
     def each(self, domain: object) -> Iterator[Any]:
-        """Every value of a type of the language, in domain order: `for p in self.each(Process)`."""
+        """Yield every value of a type of the language, in domain order: `for p in self.each(Process)`."""
         return iter(self.__dict__["_machine"].domain_of(domain))

@@ -54,7 +54,7 @@ _OPERATORS: dict[type[ast.operator], Any] = {
 
 
 def evaluate_size(size: int | str, constants: Constants) -> int:
-    """The number that a size expression stands for.
+    """Return the number that a size expression denotes.
 
     `size` is an integer or an arithmetic expression (+ - * // %) over names of integer constants, such as
     `"messages + 1"`.
@@ -95,7 +95,7 @@ def evaluate_size(size: int | str, constants: Constants) -> int:
 
 @lru_cache(maxsize=4096)
 def _parsed(size: str) -> ast.expr:
-    """A size expression, which stands in many types and is asked for under many constants."""
+    """Parse a size expression; the result is cached, since many types under many constants ask for it."""
     return ast.parse(size, mode="eval").body
 
 
@@ -105,7 +105,7 @@ class Type:
 
     @cached_property
     def sizes(self) -> tuple[str, ...]:
-        """The names that stand in the sizes of the type and of its parts, sorted."""
+        """Return the names in the sizes of the type and of its parts, sorted."""
         own = (getattr(self, name, 0) for name in ("low", "high", "size", "most"))
         found = {name for size in own if isinstance(size, str) for name in _NAME.findall(size)}
         return tuple(sorted(found.union(*(part.sizes for part in _parts(self)))))
@@ -113,7 +113,7 @@ class Type:
 
 @dataclass(frozen=True)
 class Bool(Type):
-    """False and True."""
+    """Type of the booleans: False and True."""
 
 
 @dataclass(frozen=True)
@@ -126,8 +126,8 @@ class Int(Type):
 
 @dataclass(frozen=True)
 class Enumeration(Type):
-    """Named values in the order of declaration. `python` is the Enum class, or None when the members are
-    plain strings (a reading).
+    """Enumeration: named values in the order of declaration. `python` is the Enum class, or None when the
+    members are plain strings (the choices of an ambiguity).
     """
 
     name: str
@@ -150,7 +150,7 @@ class IndexType(Type):
 
 @dataclass(frozen=True)
 class Optional(Type):
-    """None, or a value of `of`."""
+    """Optional type: None, or a value of `of`."""
 
     of: Type
 
@@ -166,7 +166,7 @@ class Record(Type):
 
 @dataclass(frozen=True)
 class Union(Type):
-    """One of several records."""
+    """Union of record types: a value is one of these records."""
 
     records: tuple[Record, ...]
 
@@ -249,7 +249,7 @@ class Domain:
 
     @cached_property
     def keys(self) -> Keys:
-        """The keys of a map, in domain order."""
+        """Return the keys of a map, in domain order."""
         keys, values = self.parts
         return Keys(keys, values.keys if isinstance(values.type, MapOf) else None)
 
@@ -259,11 +259,13 @@ class Domain:
 
     @cached_property
     def test(self) -> Test:
-        """The test of `contains`, for frequent use."""
+        """Return the test that `contains` applies, for frequent use."""
         return _test_of(self)
 
     def rank(self, value: Value) -> int:
-        """The position of `value` in domain order. The value must belong to the domain (`contains`)."""
+        """Return the position of `value` in domain order. The value must belong to the domain
+        (`contains`).
+        """
         match self.type:
             case Bool():
                 return int(value)
@@ -295,7 +297,7 @@ class Domain:
         raise TypeError(f"unknown type {self.type!r}")
 
     def value(self, rank: int) -> Value:
-        """The value at position `rank`, 0 <= rank < cardinality."""
+        """Return the value at position `rank`, 0 <= rank < cardinality."""
         match self.type:
             case Bool():
                 return bool(rank)
@@ -336,8 +338,8 @@ class Domain:
 
 
 def _test_of(domain: Domain) -> Test:
-    """The test of a domain, with all that is known of the domain looked up beforehand: machines ask it of
-    every value that is made.
+    """Return the test of a domain as one function, with all that is known of the domain looked up beforehand;
+    machines apply it to every value.
     """
     low, high, parts = domain.low, domain.high, domain.parts
     match domain.type:
@@ -399,7 +401,9 @@ def _test_of_map(domain: Domain) -> Test:
 
 
 def _inside(domain: Domain) -> Test:
-    """The test whether a value belongs to the domain as a part of another value, where a map is no tuple."""
+    """Return the test whether a value belongs to the domain as a part of another value, where a map must not
+    be a tuple.
+    """
     test = domain.test
     if isinstance(domain.type, MapOf):
         return lambda value: type(value) is not tuple and test(value)
@@ -440,7 +444,8 @@ def _bind(type: Type, sizes: tuple[tuple[str, int], ...]) -> Domain:
 
 
 def bind(type: Type, constants: Constants) -> Domain:
-    """The domain of `type` under these constants: one object for all that agree in what its sizes name.
+    """Return the domain of `type` under these constants: one object for all constants that give the sizes in
+    it the same numbers.
 
     Raises:
         SpecError: a size of the type is no arithmetic over integer constants.

@@ -54,7 +54,7 @@ class Context(Protocol):
 
 
 class _Here(threading.local):
-    """The machines that execute in this thread, the present one last."""
+    """Machines that execute in this thread, the present one last."""
 
     def __init__(self) -> None:
         self.machines: list[Context] = []
@@ -66,7 +66,7 @@ _entered: list[None] = []
 
 
 def active() -> Context:
-    """The machine that executes the present step.
+    """Return the machine that executes the present step.
 
     Raises:
         SpecError: no machine is executing; `require`, `emit` and `expect` belong inside a specification.
@@ -97,15 +97,15 @@ class Between:
 
 @dataclass(frozen=True)
 class AtMost:
-    """The greatest length of a sequence."""
+    """Annotation: the greatest length of a sequence."""
 
     most: int | str
 
 
 @dataclass(frozen=True)
 class In:
-    """A parameter that ranges over the present elements of the state variable `variable`, a set:
-    `Annotated[Ack, In("network")]`.
+    """Annotation of a parameter that ranges over the present elements of the state variable `variable`, a
+    set: `Annotated[Ack, In("network")]`.
     """
 
     variable: str
@@ -151,7 +151,7 @@ class Index:
         cls._size, cls._ordered, cls._symmetric, cls._members = size, ordered, symmetric, {}
 
     def __new__(cls, index: int) -> Self:
-        """The member with this number; there is one object for each."""
+        """Return the member with this number; there is one object for each."""
         member = cls._members.get(index) if type(index) is int else None
         if member is None:
             if type(index) is not int or index < 0:
@@ -225,7 +225,9 @@ def record(cls: type[T]) -> type[T]:
 
 
 def _in_order(value: object) -> str:
-    """The value as text, the same in every process: the elements of a set in the order of their texts."""
+    """Return the value as text that is the same in every process: the elements of a set in the order of their
+    texts.
+    """
     if isinstance(value, frozenset):
         return f"Set({{{', '.join(sorted(map(_in_order, value)))}}})"
     return repr(value)
@@ -253,12 +255,14 @@ class Everywhere:
 
 
 def everywhere(value: V) -> Map[Any, V]:
-    """The map that has `value` at every key; nest it for maps of maps: `everywhere(everywhere(None))`."""
+    """Return the map that has `value` at every key; nest it for maps of maps:
+    `everywhere(everywhere(None))`.
+    """
     return cast("Map[Any, V]", Everywhere(value))
 
 
 def describe(domain: types.Domain) -> str:
-    """The domain in a few words, for messages."""
+    """Return a description of the domain in a few words, for messages."""
     match domain.type:
         case types.Int():
             return f"the integers {domain.low} to {domain.high}"
@@ -331,7 +335,9 @@ def leave() -> None:
 
 
 def _refused(reason: str, instead: str) -> SpecError:
-    """Return the error of a declaration, with the line that declares: one outside of this package."""
+    """Return the error of a declaration, placed at the line that makes the declaration, outside of this
+    package.
+    """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__", "").startswith(f"{__package__}."):
         frame = frame.f_back
@@ -368,7 +374,7 @@ def action(function: Marked) -> Marked: ...
 @overload
 def action(*, fairness: str, per: str | tuple[str, ...] = ()) -> Callable[[Marked], Marked]: ...
 def action(function: Any = None, *, fairness: str = "none", per: str | tuple[str, ...] = ()) -> Any:
-    """A step of the algorithm: guards (`require`), then updates.
+    """Mark a method as a step of the algorithm: guards (`require`), then updates.
 
     `fairness`: "none" (it need not happen), "weak" (it happens if it stays possible) or "strong" (if it
     becomes possible again and again). The promise is about the action with any arguments; `per` names
@@ -390,23 +396,27 @@ def action(function: Any = None, *, fairness: str = "none", per: str | tuple[str
 
 
 def environment(function: Marked) -> Marked:
-    """A step of the environment (loss, duplication, crash): a fault, never counted as progress."""
+    """Mark a method as a step of the environment (loss, duplication, crash): a fault, never counted as
+    progress.
+    """
     return _marker(Mark("environment"))(function)
 
 
 def initial(function: Marked) -> Marked:
-    """Parameterised initial states: runs once for each value of its parameters, from the defaults."""
+    """Mark a method that makes initial states: it runs once for each value of its parameters, from the
+    defaults.
+    """
     return _marker(Mark("initial"))(function)
 
 
 def invariant(function: Marked) -> Marked:
-    """A boolean that is true in every reachable state."""
+    """Mark a boolean method that is true in every reachable state."""
     return _marker(Mark("invariant"))(function)
 
 
 def step_invariant(function: Marked) -> Marked:
-    """A boolean that is true of every step; `self` is the specification after it, and the second parameter
-    the one before it: `def grows(self, before: Self) -> bool: return self.n > before.n`.
+    """Mark a boolean method that is true of every step; `self` is the specification after the step, and the
+    second parameter the one before it: `def grows(self, before: Self) -> bool: return self.n > before.n`.
 
     A step that changes none of the variables that the text reads is none of its steps (TLA's `[][A]_v`, with
     v those variables).
@@ -415,13 +425,15 @@ def step_invariant(function: Marked) -> Marked:
 
 
 def witness(function: Marked) -> Marked:
-    """A boolean that is true in some reachable state, so that nothing passes on an empty model."""
+    """Mark a boolean method that is true in some reachable state, so that no property holds only because the
+    model is empty.
+    """
     return _marker(Mark("witness"))(function)
 
 
 def obligation(function: Marked) -> Marked:
-    """A boolean that must be true where nothing but faults can happen, and reachable again, without faults,
-    from every state.
+    """Mark a boolean method that must be true where nothing but faults can happen, and reachable again,
+    without faults, from every state.
     """
     return _marker(Mark("obligation"))(function)
 
@@ -439,8 +451,8 @@ class LivenessNote:
 
 
 def leads_to(premise: str, goal: str) -> LivenessNote:
-    """A liveness property, of every fair run: a state in which `premise` is true is followed by one (perhaps
-    the same) in which `goal` is.
+    """Make a liveness property of every fair run: a state in which `premise` is true is followed by one
+    (perhaps the same) in which `goal` is true.
 
     Both name methods that give a bool; of methods with parameters it must hold for all values, the same in
     both. Written `fed = leads_to("hungry", "eats")`.
@@ -449,34 +461,36 @@ def leads_to(premise: str, goal: str) -> LivenessNote:
 
 
 def eventually(goal: str) -> LivenessNote:
-    """A liveness property, of every fair run: the method that is named is true in some state."""
+    """Make a liveness property of every fair run: the method named `goal` is true in some state."""
     return LivenessNote("eventually", goal)
 
 
 def always_eventually(goal: str) -> LivenessNote:
-    """A liveness property, of every fair run: the method that is named is true again and again, for ever."""
+    """Make a liveness property of every fair run: the method named `goal` is true again and again, for
+    ever.
+    """
     return LivenessNote("always_eventually", goal)
 
 
 def eventually_always(goal: str) -> LivenessNote:
-    """A liveness property, of every fair run: from some state on, the method that is named stays true."""
+    """Make a liveness property of every fair run: from some state on, the method named `goal` stays true."""
     return LivenessNote("eventually_always", goal)
 
 
 def always(goal: str) -> LivenessNote:
-    """State that the method of this name is true in every state of a run. It stands in `implies`; alone it is
-    an invariant.
+    """Make a formula: the method named `goal` is true in every state of a run. Use it within `implies`; alone
+    it would be an invariant.
     """
     return LivenessNote("always", goal)
 
 
 def implies(assumption: str | LivenessNote, conclusion: LivenessNote) -> LivenessNote:
-    """A liveness property, of every fair run: where the assumption is true, the conclusion is.
+    """Make a liveness property of every fair run: if the assumption is true of the run, the conclusion is.
 
     Both are temporal formulas (`leads_to`, `eventually`, `always_eventually`, `eventually_always`, `always`);
     an assumption may be the name of a method, which speaks of the first state. The conclusion may be an
-    implication itself: then both assumptions are made. Written
-    `served = implies(always_eventually("free"), leads_to("waits", "is_served"))`.
+    implication itself: then both assumptions are made. Written `served = implies(always_eventually("free"),
+    leads_to("waits", "is_served"))`.
 
     Raises:
         SpecError: the assumption is an implication, or the conclusion is no temporal formula.
@@ -513,13 +527,14 @@ class FairNote:
 
 
 def fair(*actions: str, fairness: str = "weak", per: str | tuple[str, ...] = (), where: str = "") -> FairNote:
-    """A promise about several actions together, or about a part of one: some step of any of them happens.
+    """Make a promise about several actions together, or about a part of one: some step of any of them
+    happens.
 
     It is an attribute of the class, beside the marks of the actions, which promise something of each action
     by itself. `fairness` and `per` are those of `action`; a parameter in `per` is one of all the actions.
     `where` names a method that gives a bool: only steps count that begin where it is true; its parameters are
-    found among those of each action by name. Written
-    `progress = fair("send", "receive", per="p", where="is_up")`.
+    found among those of each action by name. Written `progress = fair("send", "receive", per="p",
+    where="is_up")`.
 
     Raises:
         SpecError: it names no action, or nothing is promised.
@@ -533,8 +548,8 @@ def fair(*actions: str, fairness: str = "weak", per: str | tuple[str, ...] = (),
 
 
 def guard(function: Marked) -> Marked:
-    """A guard on the actor: every `action` needs it whose first parameter, or its field `to`, has the
-    type of the guard's parameter.
+    """Mark a guard on the actor: every `action` needs it whose first parameter, or the field `to` of that
+    parameter, has the type of the guard's parameter.
     """
     return _marker(Mark("guard"))(function)
 
@@ -543,13 +558,13 @@ def constraint(*actions: str) -> Callable[[Marked], Marked]:
     """Declare a bound of the exploration, which is no part of the model: the named actions happen only where
     it is true.
 
-    Without names it is asked of every action, so that nothing leads on from a state where it is false. Its
-    parameters are found among those of each action by name. A verdict under a constraint says so;
+    Without names it applies to every action, so that no action leads on from a state where it is false. Its
+    parameters are found by name among those of each action. A verdict under a constraint says so;
     `budget(...)` inside it keeps its meaning.
     """
     return _marker(Mark("constraint", actions=actions))
 
 
 def on(event: type) -> Callable[[Marked], Marked]:
-    """A handler in a service: runs at every `emit` of this record."""
+    """Mark a handler of a service: it runs at every `emit` of this record."""
     return _marker(Mark("on", event=event))

@@ -46,13 +46,15 @@ class Repair:
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """The names of the repairs that it builds on."""
+        """Return the names of the repairs that this repair builds on."""
         return tuple(note_of(other, Repair).name for other in self.builds_on)
 
 
 @dataclass(frozen=True)
 class Restriction:
-    """A named part of the behaviour to which an exploration is restricted."""
+    """Restriction: a named condition that cuts runs away from an exploration; each verdict under one names
+    it.
+    """
 
     name: str
     about: str
@@ -79,11 +81,11 @@ class Ambiguity:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The names of the readings, the printed one first."""
+        """Return the names of the readings, the printed one first."""
         return (self.printed, *self.meanings)
 
     def reading(self, choice: str) -> Callable[[Class], Class]:
-        """Declares a class as another reading: `@nesting.reading("comment")`."""
+        """Declare a class as one more reading of the ambiguity: `@nesting.reading("comment")`."""
 
         def mark(cls: Class) -> Class:
             if choice in self.choices:
@@ -110,8 +112,8 @@ class Offer:
 
 
 def ambiguity(name: str, printed: str, *, about: str) -> Ambiguity:
-    """Sentence with several meanings; `printed` names the meaning of the printed text, the others are classes
-    marked with `reading`.
+    """Declare a sentence with several meanings; `printed` names the meaning of the printed text, every other
+    one is a class marked with `reading`.
     """
     return Ambiguity(name, printed, about, {})
 
@@ -142,7 +144,7 @@ def restriction(about: str) -> Callable[[Class], Class]:
 
 
 def mutation(about: str) -> Callable[[Class], Class]:
-    """Declares a class as a planted fault."""
+    """Declare a class as a planted fault."""
 
     def mark(cls: Class) -> Class:
         cls.__antiphon_variant__ = Mutation(_snake(cls.__name__), about)  # type: ignore[attr-defined]
@@ -181,7 +183,7 @@ def remember(cls: type, offer: Offer) -> None:
 
 
 def offered(cls: type) -> Offer:
-    """The variants that can be switched on for a class: its bases' and its own."""
+    """Return the variants that can be switched on for a class: those that its bases offer and its own."""
     offers = [
         vars(part)["__antiphon_offer__"]
         for part in reversed(cls.__mro__)
@@ -196,7 +198,7 @@ def offered(cls: type) -> Offer:
 
 
 def active_variants(cls: type, constants: Mapping[str, int | bool | str]) -> tuple[type, ...]:
-    """The variants that these constants switch on: readings, then repairs, mutations, restrictions.
+    """Return the variants that these constants switch on: readings, then repairs, mutations, restrictions.
 
     Raises:
         SpecError: a repair is on without one that it builds on.
@@ -226,7 +228,7 @@ def stand_in(owner: type, name: str, function: Any) -> type:
     """Return a class that replaces `owner` wherever it is composed, with `function` as the text of the method
     `name`; `super()` in it has the meaning that it has in `owner`.
 
-    It is a variant in all but its mark: a changed text is composed as a planted fault is.
+    The class is no variant by mark, but is composed like a planted fault.
     """
     body = {"__qualname__": owner.__qualname__, "__module__": NOWHERE}
     made = type(owner)(owner.__name__, (owner,), body)
@@ -247,8 +249,8 @@ def has_stand_in(cls: type) -> bool:
 
 
 def with_stand_in(cls: type, variants: tuple[type, ...], stand_in: type) -> type:
-    """The class with these variants and a stand-in right above the class that it stands for: all else stays
-    in its order.
+    """Return the class with these variants, and with a stand-in directly above the class that it replaces;
+    the order of all other classes stays.
 
     Raises:
         SpecError: no order of the classes does that.

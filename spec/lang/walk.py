@@ -1,4 +1,4 @@
-"""Nodes of the intermediate form, each after the parts it is made of.
+"""Iteration over the nodes of the intermediate form, each after the parts it is made of.
 
 This file knows nothing of what the nodes mean.
 """
@@ -13,7 +13,7 @@ from antiphon.spec.lang import ir
 
 
 def nodes(part: object, module: ir.Module | None = None) -> Iterator[ir.Node]:
-    """Every node of a part of the form: a body, an expression, a definition, or a tuple of them.
+    """Yield every node of a part of the form: a body, an expression, a definition, or a tuple of them.
 
     With `module` also those of the helpers that are called there, directly or through others, each helper
     once.
@@ -43,7 +43,7 @@ def nodes(part: object, module: ir.Module | None = None) -> Iterator[ir.Node]:
 
 
 def fields_with_nodes(kind: type[ir.Node]) -> tuple[str, ...]:
-    """The fields of a class of nodes in which there may be nodes."""
+    """Return the fields of a class of nodes that may contain nodes."""
     if kind not in _fields:
         plain = ("at", "type", "doc")
         _fields[kind] = tuple(item.name for item in dataclasses.fields(kind) if item.name not in plain)
@@ -54,6 +54,8 @@ _fields: dict[type[ir.Node], tuple[str, ...]] = {}
 
 
 def variables_read(part: object, module: ir.Module) -> tuple[str, ...]:
-    """The variables that a part of the form reads, itself or through helpers, in order of declaration."""
+    """Return the variables that a part of the form reads, itself or through helpers, in order of
+    declaration.
+    """
     found = {node.variable for node in nodes(part, module) if isinstance(node, ir.Read)}
     return tuple(item.name for item in module.variables if item.name in found)

@@ -1,7 +1,7 @@
 """Reports of long work, piece by piece, so that the caller can check the time.
 
-`working` costs next to nothing where nobody watches. A watcher ends the work by raising an exception. Each
-thread has its own.
+`working` costs next to nothing when there is no watcher. A watcher ends the work by raising an exception.
+Each thread has its own watchers.
 
 This file knows no clock and no bound.
 """
@@ -21,7 +21,7 @@ SMALL = 64
 
 
 class _Here(threading.local):
-    """The watchers of this thread, and how many pieces of small work are left until the last is told."""
+    """Watchers of this thread, and how many pieces of small work are left until a watcher is called."""
 
     def __init__(self) -> None:
         self.watchers: list[Watcher] = []
@@ -34,8 +34,8 @@ _watched: list[None] = []
 
 
 def working(what: str, *, large: bool = False) -> None:
-    """Report that one more piece of this work begins; a `large` piece takes longer than a look at
-    the clock.
+    """Report that one more piece of the work named `what` begins; mark it `large` if it takes longer than a
+    look at the clock.
     """
     if _watched:
         here = _here

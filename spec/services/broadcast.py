@@ -37,13 +37,13 @@ M = TypeVar("M")
 
 
 class Failures(Group):
-    """Crashes of processes."""
+    """Record of the processes that have crashed."""
 
     crashed: Map[Process, bool] = everywhere(False)
 
     @on(Crash)
     def stop(self, event: Crash) -> None:
-        """A crash is for ever."""
+        """Record that a process has crashed, for ever."""
         self.crashed[event.process] = True
 
     def correct(self, p: Process) -> bool:
@@ -63,7 +63,7 @@ class Deliveries(Failures):
 
     @on(Broadcast)
     def note_broadcast(self, event: Broadcast) -> None:
-        """Require that a message has one sender, which broadcasts it once."""
+        """Check that a message has one sender, which broadcasts it once, and record the sender."""
         first = self.origin[event.message]
         if first is not None:
             expect(False, "BroadcastOnce", Broadcast(first, event.message))
@@ -72,7 +72,8 @@ class Deliveries(Failures):
 
     @on(Deliver)
     def judge_integrity(self, event: Deliver) -> None:
-        """Every process delivers m at most once, and only if m was previously broadcast by sender(m).
+        """Check that every process delivers m at most once, and only if m was previously broadcast by
+        sender(m).
 
         The uniform and the non-uniform form differ only by deliveries of processes that crash later, and
         nobody delivers after its crash: at the moment of delivery they are one.
@@ -144,11 +145,13 @@ class Casting(Stopping, Generic[M]):
     taken: Map[Process, Set[M]] = everywhere(Set())
 
     def has_cast(self, p: Process, m: M) -> bool:
-        """Return True if p has sent copies of m to all."""
+        """Return True if p has R-broadcast m or has R-delivered it: then p has sent copies of m to all."""
         return m in self.cast[p] or m in self.taken[p]
 
     def may_deliver(self, p: Process, m: M) -> bool:
-        """Return True if p, which m has reached, R-delivers it now."""
+        """Return True if p may R-deliver m now, which has reached p; a hook that is always true unless the
+        protocol overrides it.
+        """
         return True
 
     def r_broadcast(self, p: Process, m: M) -> None:
@@ -171,7 +174,9 @@ class Casting(Stopping, Generic[M]):
 
     @environment
     def receive_last_cast(self, p: Process, m: M) -> None:
-        """Receive a copy of m though all that sent one have crashed, which may happen."""
+        """Receive a copy of m from a process that has crashed, when no process with m stays up; this may
+        happen or not.
+        """
         require(not self.is_gone(p) and m not in self.taken[p])
         require(any(self.has_cast(q, m) for q in self.each(Process)))
         require(all(self.is_gone(q) or not self.has_cast(q, m) for q in self.each(Process)))

@@ -2,11 +2,11 @@
 order.
 
 `Fifo`: of two messages of one sender that a process delivers, it delivers the one first that was broadcast
-first. `Causal`: the same of any two messages of which one happened before the other: its sender had broadcast
-or delivered the other, or one that the other happened before (Lamport 1978; Birman, Schiper and Stephenson
-1991). Gaps are allowed. `ReliableFifo` and `ReliableCausal` allow none: whoever delivers a message has
-delivered every earlier message that was sent in the same view (Chockler, Keidar and Vitenberg 2001, in
-sense).
+first. `Causal`: the same of any two messages of which the first happened before the second: the second's
+sender had broadcast or delivered the first, or a message that the first happened before (Lamport 1978;
+Birman, Schiper and Stephenson 1991). Gaps are allowed. `ReliableFifo` and `ReliableCausal` allow none:
+whoever delivers a message has delivered every earlier message that was sent in the same view (Chockler,
+Keidar and Vitenberg 2001, in sense).
 
 All are uniform. A message has a *vector position*: of each process, how many of its broadcasts happened
 before it, itself included. So an event costs a number of operations proportional to the number of processes,
@@ -43,7 +43,7 @@ class CausalOrder(Deliveries):
 
     @on(Broadcast)
     def note_broadcast(self, event: Broadcast) -> None:
-        """Count a sender's broadcast; a second broadcast of one message is not counted."""
+        """Count a broadcast of its sender; a second broadcast of the same message is not counted."""
         p = event.process
         if self.origin[event.message] is None:
             mine = self.clock[p] | {p: self.clock[p][p] + 1}
@@ -72,8 +72,8 @@ class CausalOrder(Deliveries):
         return Map({k: max(a[k], b[k]) for k in self.each(Process)})
 
     def judge_pairs(self, p: Process, m: Message, s: Process) -> None:
-        """Check the pairs of m with messages that p delivered earlier: none of them may be a later one of m's
-        sender, or one that m happened before.
+        """Check that, of the messages p delivered before m, none is a later one of m's sender s, and none is
+        one that m happened before.
         """
         if self.covered[p][s] >= self.position[m][s]:
             expect(False, "Causal", Deliver(p, self.delivered_early(p, m, s)))
@@ -81,7 +81,9 @@ class CausalOrder(Deliveries):
             expect(False, "Fifo", Deliver(p, self.delivered_later(p, m, s)))
 
     def delivered_early(self, p: Process, m: Message, s: Process) -> Message:
-        """Return a message that p has delivered though m, of s, happened before it."""
+        """Return a message that p has delivered although m, a message of s, happened before it; m if there is
+        none.
+        """
         return next(
             (
                 k
@@ -92,7 +94,7 @@ class CausalOrder(Deliveries):
         )
 
     def delivered_later(self, p: Process, m: Message, s: Process) -> Message:
-        """Return a message that p has delivered though s broadcast it after m."""
+        """Return a message that p has delivered although s broadcast it after m; m if there is none."""
         return next(
             (
                 k

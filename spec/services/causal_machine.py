@@ -1,7 +1,7 @@
 """Reliable causal broadcast as a machine: a message waits for everything that happened before it.
 
-It is `unordered` with a past. That it keeps FIFO and causal order is checked (`CausalChecked`), in views too,
-with a fault for each property.
+It is the machine `unordered` with a record of which message happened before which. Checks (`CausalChecked`)
+show that it keeps FIFO and causal order, in views too, with a planted fault for each property.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class CausalMachine(Views):
 
     @action
     def deliver(self, p: Process, m: Message) -> None:
-        """Deliver m at p, when p has everything that happened before m."""
+        """Deliver m at p, if p has delivered everything that happened before m."""
         require(self.sender_of[m] is not None and m not in self.taken[p] and self.may_follow(p, m))
         self.taken[p] |= {m}
         emit(Deliver(p, m))
@@ -52,7 +52,7 @@ class CausalMachine(Views):
 
     @witness
     def Chain(self) -> bool:
-        """Witness: a process has delivered an answer to an answer."""
+        """Witness: a process has delivered a message that at least two other messages happened before."""
         return any(
             len(self.before[m]) > 1 and m in self.taken[p]
             for m in self.each(Message)
@@ -67,7 +67,7 @@ class OwnSenderOnly(CausalMachine):
     """
 
     def may_follow(self, p: Process, m: Message) -> bool:
-        """Return True if p has all that the sender of m submitted before it."""
+        """Return True if p has delivered all that the sender of m submitted before m."""
         return self.own_before(m) <= self.taken[p]
 
 
@@ -78,7 +78,7 @@ class Unordered(CausalMachine):
     """
 
     def may_follow(self, p: Process, m: Message) -> bool:
-        """Return True: any message may follow at once."""
+        """Return True: p may deliver any message at once."""
         return True
 
 
@@ -89,7 +89,9 @@ class WithGaps(CausalMachine):
     """
 
     def may_follow(self, p: Process, m: Message) -> bool:
-        """Return True if p delivered nothing that m happened before, and skips none of its own messages."""
+        """Return True if p has delivered nothing that m happened before, and m skips none of p's own
+        messages.
+        """
         return self.has_own_before(p, m) and not any(m in self.before[k] for k in self.taken[p])
 
 

@@ -1,8 +1,8 @@
 """Consensus: processes propose values, and all that decide decide the same proposed value.
 
-`Consensus` judges the events `Propose` and `Decide`. `Decision` is the same as a machine that a protocol has
-as a part: what is proposed stands in it, and one of the proposals becomes the decision. It knows no message
-and no round; `ConsensusMachine` is that machine over plain values, which an algorithm of consensus refines.
+`Consensus` judges the events `Propose` and `Decide`. `Decision` is consensus as a machine that is a part of a
+protocol: it holds the proposals, and one of them becomes the decision. It knows no message and no round;
+`ConsensusMachine` is that machine over plain values, which an algorithm of consensus refines.
 
 Sources: T. D. Chandra, S. Toueg, "Unreliable failure detectors for reliable distributed systems", Journal of
 the ACM 43(2), 1996, section 6 (consensus) and 6.4 (uniform consensus); Barchet-Estefanel 2002, figures 29, 32
@@ -41,7 +41,7 @@ V = TypeVar("V")
 
 
 class Value(Index, size="values", symmetric=True):
-    """A value that can be proposed; no algorithm tells one from another."""
+    """Value that can be proposed; no algorithm distinguishes one value from another."""
 
 
 @record
@@ -61,7 +61,7 @@ class Decide:
 
 
 class Proposing(Group):
-    """Number of values, for processes that propose."""
+    """Constants for processes that propose: the number of values."""
 
     values: Const[int] = 2
 
@@ -88,8 +88,8 @@ class Consensus(Proposing, Failures):
 
     @on(Decide)
     def judge_decision(self, event: Decide) -> None:
-        """Check that a process decides once, a proposed value, and the value that every other process
-        decides.
+        """Check that a process decides once, that the value was proposed, and that every process which has
+        decided has the same value.
         """
         p = event.process
         first = self.decision[p]
@@ -142,7 +142,9 @@ class Decision(Stopping, Generic[V]):
     told: Map[Process, bool] = everywhere(False)
 
     def takes_part(self, p: Process) -> bool:
-        """True if p is one of the processes that agree: all of them, unless the whole says otherwise."""
+        """Return True if p is one of the processes that agree; a hook that is true for all unless the
+        protocol overrides it.
+        """
         return True
 
     def can_choose(self) -> bool:
@@ -159,8 +161,8 @@ class Decision(Stopping, Generic[V]):
             self.offers[p] = value
 
     def is_decided_by(self, p: Process, q: Process) -> bool:
-        """Return True if p can learn the decision: what q proposed, if nothing is chosen yet (else q stands
-        for nobody, and is p).
+        """Return True if p can learn the decision now: q has proposed, and nothing is chosen yet, so that q's
+        proposal is chosen; or something is chosen, and q is p.
         """
         if self.chosen is not None:
             return q == p
@@ -244,13 +246,13 @@ class Unbound(FaultyMachine):
 
     @action(fairness="weak", per="p")
     def propose(self, p: Process, v: Value) -> None:
-        """Propose v at p, which remembers it."""
+        """Propose v at p, and remember v as p's own."""
         super().propose(p, v)
         self.favourite[p] = v
 
     @action(fairness="weak", per="p")
     def decide(self, p: Process, q: Process) -> None:
-        """Decide the proposal of q, chosen or not."""
+        """Decide at p the proposal of q, whatever was chosen before."""
         v = self.favourite[q]
         require(self.proposed[p] and not self.told[p] and v is not None)
         self.told[p] = True
@@ -265,7 +267,7 @@ class ToldAgain(FaultyMachine):
 
     @action
     def tell_again(self, p: Process) -> None:
-        """Decide once more."""
+        """Decide once more at p, which has decided."""
         chosen = self.chosen
         require(self.told[p] and chosen is not None)
         if chosen is not None:
@@ -290,7 +292,7 @@ class Mute(FaultyMachine):
     """
 
     def is_decided_by(self, p: Process, q: Process) -> bool:
-        """Return True if q may decide: only while no process has decided."""
+        """Return True if p can learn the decision: only while no process has learned it."""
         return super().is_decided_by(p, q) and not any(self.told[r] for r in self.each(Process))
 
 

@@ -65,7 +65,9 @@ class Destinations(PartitionableSynchrony):
         )
 
     def agrees_in(self, m: Message, v: Installed | None) -> bool:
-        """Return True if all correct processes of view v deliver m once a process of v does."""
+        """Return True if all correct processes of view v deliver m as soon as any process of v has delivered
+        it.
+        """
         members = self.agreed_members(v) if v is not None and v > 0 else None
         return (
             members is None
@@ -80,18 +82,18 @@ class ComingAndGoing(Destinations):
     """
 
     def listed(self, v: View) -> Set[Process]:
-        """Return the members of a view."""
+        """Return the members of view v: processes 0 and 1, then 0 and 2, then all."""
         return Set(p for p in self.each(Process) if v == 3 or p.index == 0 or (p.index == 1) == (v == 1))
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """Broadcast p's message."""
+        """Broadcast message m by p."""
         require(self.view_of(p) > 0 and self.origin[m] is None)
         emit(Broadcast(p, m))
 
     @action
     def place(self, p: Process, m: Message) -> None:
-        """Give m its place in the order, by p."""
+        """Let p give m its place in the order."""
         require(self.view_of(p) > 0 and self.origin[m] is not None and self.placed_in[m] is None)
         emit(Sequence(p, m))
 
@@ -103,7 +105,7 @@ class ComingAndGoing(Destinations):
 
     @action
     def install(self, p: Process, v: View) -> None:
-        """Install, at p, the next view that contains it."""
+        """Install, at p, the next view that has p as a member."""
         require(v > self.view_of(p) and p in self.listed(v))
         require(not any(w > self.view_of(p) and w < v and p in self.listed(w) for w in self.each(View)))
         emit(Install(p, v, self.listed(v)))

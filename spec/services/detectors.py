@@ -43,7 +43,7 @@ class FailureDetector(Failures):
     Safety: `StrongAccuracy`, `WeakAccuracy`. Obligations: `StrongCompleteness`, `WeakCompleteness`,
     `EventualStrongAccuracy`, `EventualWeakAccuracy`.
 
-    State: `suspects[p][q]` whether p suspects q, `was_suspected[q]` whether anybody ever did.
+    State: `suspects[p][q]` whether p suspects q, `was_suspected[q]` whether any process ever suspected q.
     """
 
     suspects: Map[Process, Map[Process, bool]] = everywhere(everywhere(False))
@@ -124,7 +124,7 @@ class PassiveDetector(Failures):
 
     @on(Alarm)
     def judge_alarm(self, event: Alarm) -> None:
-        """Require that some process has crashed before an alarm."""
+        """Check that some process has crashed before an alarm."""
         expect(any(self.crashed[q] for q in self.each(Process)), "AlarmAccuracy")
         self.was_alarmed[event.process] = True
 

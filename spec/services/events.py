@@ -72,7 +72,7 @@ class Transition:
 
 
 class Group(Spec):
-    """Constants that protocols and services share by name: the sizes of a group."""
+    """Constants that protocols and services share by name: the numbers of processes and of messages."""
 
     processes: Const[int] = 3
     messages: Const[int] = 2

@@ -79,13 +79,15 @@ class ExtendedVirtualSynchrony(OwnLists, PartitionableSynchrony):
         return self.delivered_in[p][m] == v and not self.late[p][m]
 
     def tell_torn(self, p: Process, q: Process, v: View) -> None:
-        """Report a message that only one of the two has delivered in v before the transitional
-        configuration.
+        """Report, as a violation of `FailureAtomicity`, a message that only one of p and q has delivered in v
+        before its transitional configuration.
         """
         expect(False, "FailureAtomicity", Deliver(self.who_has_early(p, q, v), self.one_torn(p, q, v)))
 
     def one_torn(self, p: Process, q: Process, v: View) -> Message | None:
-        """Return a message that one of the two has delivered early in v, and the other has not."""
+        """Return a message that one of p and q has delivered in v before its transitional configuration, and
+        the other has not.
+        """
         return next(
             (m for m in self.each(Message) if self.has_early(p, m, v) != self.has_early(q, m, v)),
             None,
@@ -99,7 +101,9 @@ class ExtendedVirtualSynchrony(OwnLists, PartitionableSynchrony):
         return p if m is not None and self.has_early(p, m, v) else q
 
     def compare_deliveries(self, p: Process, m: Message) -> None:
-        """Compare also the deliveries made before the transitional configuration."""
+        """Compare p's delivery of m with those of all others, also the deliveries made before transitional
+        configurations.
+        """
         v = self.view_of(p)
         self.late[p][m] = self.is_moving(p)
         for q in self.each(Process):
@@ -138,8 +142,8 @@ class ExtendedVirtualSynchrony(OwnLists, PartitionableSynchrony):
         return part is None or (q in part) == (self.came_from[q][w] == v)
 
     def names_rightly_back(self, p: Process, v: Installed, q: Process, w: View) -> bool:
-        """Return True if q, which has gone to w, had p in its transitional configuration exactly if it came
-        from v too.
+        """Return True if q, which has gone to w, had p in its transitional configuration exactly if q came
+        from v, the view that p left.
         """
         u = self.came_from[q][w]
         part = self.part_of(q, u) if u is not None else None
@@ -163,8 +167,8 @@ class SafeExtendedSynchrony(ExtendedVirtualSynchrony):
         )
 
     def is_promised(self, p: Process, m: Message, q: Process) -> bool:
-        """Return True if p's delivery of m obliges q: q is a member of the view, or of the transitional
-        configuration.
+        """Return True if p's delivery of m obliges q: q is a member of the view or transitional configuration
+        in which p delivered m.
         """
         v = self.delivered_in[p][m]
         part = self.part_of(p, v) if v is not None and self.late[p][m] else None
@@ -183,11 +187,13 @@ class ExtendedTotalOrder(ExtendedVirtualSynchrony, ReliableOrder):
     )
 
     def is_firm(self, p: Process, m: Message) -> bool:
-        """Return True if p must not skip messages: before the transitional configuration."""
+        """Return True if p must not skip messages before m: p delivers m before its transitional
+        configuration.
+        """
         return not self.late[p][m]
 
     def tell_other(self, q: Process, first: Message) -> None:
-        """Report that q has delivered another message at that place."""
+        """Report that q has delivered another message, `first`, at the same place of the order."""
         expect(False, "ExtendedTotalOrder", Deliver(q, first))
 
     def judge_place(self, p: Process, m: Message, v: View) -> None:

@@ -4,9 +4,9 @@ majority is needed.
 1. A part of a view moves to its transitional configuration, its first member deciding for all what was
    delivered before; then to the next view, which has the part's members, its first member deciding what was
    delivered at all.
-2. What is delivered before the transitional configuration is safe: no member of the view leaves it without.
+2. What is delivered before the transitional configuration is safe: no member leaves the view without it.
 
-Parts do not merge here. That the machine gives extended virtual synchrony with safe delivery is checked
+Parts do not merge. That the machine gives extended virtual synchrony with safe delivery is checked
 (`ExtendedChecked`), with a fault for each property that it adds to `view_machine`.
 
 Source: Moser, Amir, Melliar-Smith and Agarwal 1994, in sense.
@@ -44,7 +44,7 @@ from antiphon.spec.services.order import Count
 
 
 class ExtendedMachine(Views):
-    """Submit, deliver, move, install; crash.
+    """Machine of extended virtual synchrony: submit, deliver, move, install; crash.
 
     State: `place[p]` is the view of p, `part[p]` the transitional configuration that p is in (None: in none),
     `formed[v]` the members of a view, `author[m]` and `home[m]` who sent m and in which view,
@@ -72,7 +72,7 @@ class ExtendedMachine(Views):
         return Set() | {q for part in self.split[self.place[p]] if p in part for q in part}
 
     def has_moved(self, q: Process, p: Process) -> bool:
-        """Return True if q is of p's part, and in its transitional configuration or beyond."""
+        """Return True if q is of p's part, and has entered the part's transitional configuration."""
         is_there = self.place[q] == self.place[p] and self.part[q] is not None
         return q in self.own_part(p) and (is_there or self.place[q] > self.place[p])
 
@@ -86,7 +86,7 @@ class ExtendedMachine(Views):
 
     @action
     def submit(self, p: Process, m: Message) -> None:
-        """Hand m to the service at p, unless p's view ends."""
+        """Hand m to the service at p, unless p's view is ending."""
         require(not self.dead[p] and self.author[m] is None and len(self.own_part(p)) == 0)
         self.author[m] = p
         self.home[m] = self.place[p]
@@ -108,7 +108,9 @@ class ExtendedMachine(Views):
         emit(Deliver(p, m))
 
     def may_be_early(self, p: Process, m: Message) -> bool:
-        """Return True if no process of p's part has moved without m."""
+        """Return True if m may be delivered before the transitional configuration: no process of p's part has
+        moved without m.
+        """
         return all(m in self.taken_early[q] or not self.has_moved(q, p) for q in self.each(Process))
 
     def is_safe(self, p: Process, m: Message) -> bool:
@@ -136,8 +138,8 @@ class ExtendedMachine(Views):
         emit(Transition(p, members))
 
     def has_the_same_early(self, p: Process) -> bool:
-        """Return True if p has delivered everything that the processes of its part that moved before
-        delivered.
+        """Return True if p has delivered everything that those processes of its part delivered that moved
+        before p.
         """
         return all(
             not self.has_moved(q, p) or self.early_in(q, self.place[p]) == self.early_in(p, self.place[p])
@@ -149,7 +151,9 @@ class ExtendedMachine(Views):
         return Set() | {m for m in self.taken_early[p] if self.home[m] == v}
 
     def is_ahead(self, p: Process, q: Process, v: View) -> bool:
-        """Return True if p has delivered everything that q, if it is up, has delivered in v."""
+        """Return True if p has delivered early in v everything that q has delivered early in v, or if q has
+        crashed.
+        """
         return self.dead[q] or self.early_in(q, v) <= self.early_in(p, v)
 
     @action
@@ -169,13 +173,13 @@ class ExtendedMachine(Views):
         emit(Install(p, w, members))
 
     def is_next_of(self, p: Process, w: View) -> bool:
-        """Return True if w is the first view of these members after p's."""
+        """Return True if w is the first view after p's that has the members of w."""
         return not any(
             x > self.place[p] and x < w and self.formed[x] == self.formed[w] for x in self.each(View)
         )
 
     def has_own(self, p: Process) -> bool:
-        """Return True if p has delivered everything that it sent in its view."""
+        """Return True if p has delivered everything that it sent in its present view."""
         return all(
             self.author[m] != p or self.home[m] != self.place[p] or self.has(p, m) for m in self.each(Message)
         )
@@ -264,7 +268,7 @@ class MovesEarly(ExtendedMachine):
     """
 
     def has_the_same_early(self, p: Process) -> bool:
-        """Return True whatever p has delivered."""
+        """Return True, whatever p and the others have delivered."""
         return True
 
 
@@ -279,7 +283,7 @@ class NotSafe(ExtendedMachine):
         return True
 
     def has_safe(self, p: Process) -> bool:
-        """Return True whatever the others have delivered."""
+        """Return True, whatever the others have delivered."""
         return True
 
 
@@ -295,7 +299,7 @@ class BoundedParts(ExtendedMachine):
 
     @constraint("submit")
     def is_next(self, m: Message) -> bool:
-        """Bound: the messages before have been submitted."""
+        """Bound: messages are submitted in their order, so that all messages before m have been submitted."""
         return all(self.author[k] is not None for k in self.each(Message) if k < m)
 
 
@@ -307,18 +311,18 @@ class ExtendedChecked(BoundedParts, SafeExtendedSynchrony, mutations=(ToldAlone,
 
 
 class OrderedParts(ExtendedMachine):
-    """Machine in which the messages of a view stand in a line. In its transitional configuration a process
-    may skip messages of processes that do not go on with it.
+    """Machine of extended virtual synchrony in which the messages of a view are ordered. In its transitional
+    configuration a process may skip messages of processes that do not go on with it.
 
-    State: `rank[m]` the place of m in the line of its view (0: nobody has delivered it).
+    State: `rank[m]` the place of m in the order of its view (0: nobody has delivered it).
     """
 
     rank: Map[Message, Count] = everywhere(0)
 
     @action
     def deliver(self, p: Process, m: Message) -> None:
-        """Deliver m behind everything that p has delivered in the line; only messages that p may lack are
-        skipped.
+        """Deliver m at p, after everything that p has delivered in the view's order; only messages that p may
+        lack are skipped.
         """
         require(all(self.may_lack(p, m, k) for k in self.each(Message) if self.is_before(k, m)))
         require(all(not self.has(p, k) for k in self.each(Message) if self.is_before(m, k)))
@@ -329,7 +333,7 @@ class OrderedParts(ExtendedMachine):
             )
 
     def is_before(self, k: Message, m: Message) -> bool:
-        """Return True if k stands in the line of the view, and m behind it or not yet in it."""
+        """Return True if k has a place in the order of the view, and m has a later place or none yet."""
         return (
             k != m
             and self.home[k] == self.home[m]
@@ -338,7 +342,7 @@ class OrderedParts(ExtendedMachine):
         )
 
     def may_lack(self, p: Process, m: Message, k: Message) -> bool:
-        """Return True if p may deliver m without k, which stands before m."""
+        """Return True if p may deliver m without k, which stands before m in the view's order."""
         part = self.part[p]
         sender = self.author[k]
         return self.has(p, k) or (part is not None and sender is not None and sender not in part)
@@ -361,9 +365,11 @@ class PassesOver(OrderedParts):
     """
 
     def may_lack(self, p: Process, m: Message, k: Message) -> bool:
-        """Return True if p may lack message k: also when any other process has sent it."""
+        """Return True if p may lack message k: p has it, or is in a transitional configuration and has not
+        sent k itself.
+        """
         return self.has(p, k) or (self.part[p] is not None and self.author[k] != p)
 
 
 class OrderedPartsChecked(OrderedParts, BoundedParts, ExtendedTotalOrder, mutations=(PassesOver,)):
-    """The machine with a line, judged by the total order of extended virtual synchrony."""
+    """Machine with ordered messages, judged by the total order of extended virtual synchrony."""

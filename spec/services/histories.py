@@ -2,7 +2,7 @@
 compared.
 
 Processes broadcast, deliver broadcast messages, and go through the same views, each at its own pace; one may
-crash. An invariant states here that one property follows from another, a witness that it does not.
+crash. An invariant of this module states that one property follows from another, a witness that it does not.
 
 Source: the definitions of Barchet-Estefanel 2002, section 4.3.2.
 """
@@ -55,7 +55,7 @@ class AnyHistory(PartitionableSynchrony):
 
     @action
     def install(self, p: Process, v: View) -> None:
-        """Go on to the next view at p."""
+        """Go on to view v at p, the next view of p."""
         require(self.correct(p) and v == self.view_of(p) + 1)
         emit(Install(p, v, Set(q for q in self.each(Process))))
 
@@ -67,25 +67,25 @@ class AnyHistory(PartitionableSynchrony):
 
     @on(Broadcast)
     def note_sending_view(self, event: Broadcast) -> None:
-        """Note that a process broadcasts after another has left the view."""
+        """Note whether a process broadcasts m in a view that another process has already left."""
         v = self.view_of(event.process)
         self.sent_late[event.message] = any(self.view_of(q) > v for q in self.each(Process))
         super().note_sending_view(event)
 
     def judge_sending_view(self, p: Process, m: Message) -> None:
-        """Record a delivery outside the sending view, and do not refuse it."""
+        """Record that p delivers m outside the view in which m was sent, and do not refuse the delivery."""
         if self.sent_in[m] != self.view_of(p):
             self.sending_view_broken = True
 
     def judge_same_view(self, p: Process, m: Message) -> None:
-        """Record a delivery in two views, and do not refuse it."""
+        """Record that p delivers m in another view than some process has, and do not refuse the delivery."""
         for q in self.each(Process):
             other = self.delivered_in[q][m]
             if other is not None and other != self.view_of(p):
                 self.same_view_broken = True
 
     def tell_difference(self, p: Process, q: Process, v: View) -> None:
-        """Record a difference between two processes, and do not refuse it."""
+        """Record that p and q have delivered different messages in v, and do not refuse their going on."""
         self.synchrony_broken = True
 
     @invariant
@@ -95,8 +95,9 @@ class AnyHistory(PartitionableSynchrony):
 
     @invariant
     def NoWayOutForLateMessages(self) -> bool:
-        """Invariant: when the sender of a late message, broadcast in a view that another had left, has left
-        that view too, it has not delivered the message, or Sending View Delivery or View Synchrony is broken.
+        """Invariant: a late message is one broadcast in a view that another process had left. Once its sender
+        leaves the view too, the sender has not delivered the message, or Sending View Delivery or View
+        Synchrony is broken.
         """
         return not any(
             self.sent_late[m]
@@ -111,7 +112,7 @@ class AnyHistory(PartitionableSynchrony):
 
     @step_invariant
     def NothingAfterCrash(self, before: Self) -> bool:
-        """Require that a crashed process goes to no view and delivers nothing."""
+        """Step invariant: a crashed process goes to no view and delivers nothing."""
         return all(
             before.correct(p)
             or (self.view_of(p) == before.view_of(p) and self.delivered[p] == before.delivered[p])
@@ -148,7 +149,7 @@ class AnyHistory(PartitionableSynchrony):
 
     @witness
     def LateMessage(self) -> bool:
-        """Witness: a message was broadcast in a view that another had left, and everybody who goes on has
-        delivered it.
+        """Witness: a message was broadcast in a view that another process had left, and everybody who goes on
+        has delivered it.
         """
         return self.is_done() and any(self.sent_late[m] for m in self.each(Message))

@@ -24,7 +24,9 @@ class NonUniformBroadcast(Deliveries):
 
     @on(Deliver)
     def judge_integrity(self, event: Deliver) -> None:
-        """Every process delivers m at most once, and only if m was previously broadcast by sender(m)."""
+        """Check that every process delivers m at most once, and only if m was previously broadcast by
+        sender(m).
+        """
         m = event.message
         if m is None:
             expect(False, "Integrity")
@@ -58,14 +60,16 @@ class NonUniformTotalOrder(TotalOrder):
     """Total order among correct processes, pairwise (`TotalOrder`) and by position (`PrefixOrder`)."""
 
     def judge_position(self, p: Process, q: Process, m: Message, k: Place) -> None:
-        """Prefix order: the delivery of q at position k, if there is one, is m."""
+        """Check prefix order among correct processes: the delivery of q at position k, if there is one, is
+        m.
+        """
         other = self.deliveries[q][k]
         if other is not None and other != m:
             expect(self.crashed[p] or self.crashed[q], "PrefixOrder", Deliver(q, other))
 
     def judge_pair(self, p: Process, q: Process, m: Message, k: Place) -> None:
-        """Total order: m becomes common to p and q. In p it is the last of all common ones, so it must be in
-        q.
+        """Check total order among correct processes, when m becomes common to p and q: m is the last common
+        message in p's sequence, so it must be the last in q's.
         """
         j = self.place[q][m]
         if j is not None:

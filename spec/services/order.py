@@ -4,7 +4,8 @@ reported.
 `TotalOrder` (Barchet-Estefanel 2002, section 2.1): if p and q both deliver m and m', then p delivers m before
 m' if and only if q does. Gaps are allowed. `PrefixOrder`: the first delivery at a position fixes it for
 everybody, so that one sequence is always a prefix of the other. The uniform forms count every process, the
-others the pairs in which neither has crashed: of a log that is over, neither ever, so crashes are told first.
+others the pairs in which neither has crashed: in a finished log the pairs in which neither ever crashes, so
+the judge reads all crashes first.
 
 `Numbering` looks at the numbers under which messages are delivered: they show one order of all. Three
 processes that deliver a b, b c and c a agree pairwise, and have none.
@@ -80,8 +81,8 @@ class TotalOrder(Failures):
             expect(self.crashed[p] or self.crashed[q], "PrefixOrder", Deliver(q, other))
 
     def judge_pair(self, p: Process, q: Process, m: Message, k: Place) -> None:
-        """Check total order: m becomes common to p and q. It is the last common message in p's sequence, so
-        it must be the last in q's.
+        """Check total order, when m becomes common to p and q: m is the last common message in p's sequence,
+        so it must be the last in q's.
         """
         j = self.place[q][m]
         if j is not None:

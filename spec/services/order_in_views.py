@@ -37,7 +37,9 @@ class PlacesInViews(PartitionableSynchrony):
 
     @on(Deliver)
     def note_place(self, event: Deliver) -> None:
-        """Record the place of a first delivery, once its view is noted."""
+        """Record the place of a first delivery in p's sequence, after the view of the delivery is
+        recorded.
+        """
         p = event.process
         m = event.message
         v = self.view_of(p)
@@ -47,7 +49,9 @@ class PlacesInViews(PartitionableSynchrony):
             self.judge_place(p, m, v)
 
     def judge_place(self, p: Process, m: Message, v: View) -> None:
-        """Hook for the promises about places."""
+        """Hook that is called when p has delivered m at its place in view v; subclasses check their promises
+        in it.
+        """
 
 
 class WeakOrder(PlacesInViews):
@@ -70,7 +74,9 @@ class WeakOrder(PlacesInViews):
                 self.common[q][p][v] = self.length_in[p][v]
 
     def compare_places(self, p: Process, q: Process, m: Message, v: View, j: Place) -> None:
-        """Compare two orders: m is last in p's sequence, and at place j of q's."""
+        """Compare the orders of p and q, when m is the last in p's sequence of view v and stands at place j
+        of q's.
+        """
         if self.common[p][q][v] > j:
             self.crossed[p][q][v] = True
             self.crossed[q][p][v] = True
@@ -98,7 +104,7 @@ class ReliableOrder(WeakOrder):
     sequence_in: Map[View, Map[Place, Message | None]] = everywhere(everywhere(None))
 
     def judge_place(self, p: Process, m: Message, v: View) -> None:
-        """Check the place: the first delivery at a place fixes it for all processes."""
+        """Check the place of m: the first delivery at a place of view v fixes it for all processes."""
         if self.is_firm(p, m):
             k = self.length_in[p][v]
             first = self.sequence_in[v][k]
@@ -111,11 +117,11 @@ class ReliableOrder(WeakOrder):
         super().judge_place(p, m, v)
 
     def is_firm(self, p: Process, m: Message) -> bool:
-        """Return True if p must not have skipped a message before m: here always."""
+        """Return True if p must not have skipped a message before m; in this class always."""
         return True
 
     def tell_other(self, q: Process, first: Message) -> None:
-        """Report that q has delivered another message at that place."""
+        """Report that q has delivered another message, `first`, at the same place of the order."""
         expect(False, "ReliableTotalOrder", Deliver(q, first))
 
 

@@ -1,5 +1,5 @@
-"""Abstract ordering machine, which every protocol of total order refines: it numbers messages, tells
-processes the numbers, and delivers by number.
+"""Abstract ordering machine, which every protocol of total order refines: it numbers messages, gives the
+numbers to processes, and delivers by number.
 
 The machine has no token, sequencer, packets or losses. A message is submitted, a number is assigned to it for
 ever, processes learn which message has which number, and each delivers number after number. Numbers stand in
@@ -7,7 +7,7 @@ ever, processes learn which message has which number, and each delivers number a
 process that enters it leaves the earlier ones behind. A message has one number, whatever the series. A number
 may be spent on no message at all (RBP's NULL acknowledgement): it is passed over.
 
-Uniform or not: as a rule a process that has crashed is held to what it delivered like any other. Where a
+Uniform or not: as a rule the deliveries of a process that has crashed count like those of any other. Where a
 service promises something only to those that do not crash, `forgets` lets a crash take with it what nobody
 else has learned.
 
@@ -80,11 +80,13 @@ class Ordering(Group):
 
 
 class OrderingView(Ordering):
-    """Common part of all mappings to the machine: what most of them leave at its default."""
+    """Common part of all mappings of protocols to the ordering machine: the defaults that most of them
+    keep.
+    """
 
     def gone(self, p: Process) -> bool:
-        """Return True if p has crashed and its deliveries count no more: only where the machine forgets
-        crashes.
+        """Return True if p has crashed and its deliveries no longer count; that happens only if the machine
+        forgets crashes.
         """
         return False
 
@@ -99,7 +101,9 @@ class OrderingOfDeliveries(OrderingView):
     given: Map[Process, Set[Assigned]] = everywhere(Set())
 
     def passed_over(self, p: Process) -> Set[Assigned]:
-        """Return the numbers that were spent on nothing, as far as p went beyond them."""
+        """Return the numbers that were spent on nothing, as far as p went beyond them; none unless a protocol
+        overrides this.
+        """
         return Set()
 
     def learned(self, p: Process) -> Set[Assigned]:
@@ -176,7 +180,7 @@ class OrderingMachine(Ordering):
 
     @environment
     def crash(self, p: Process) -> None:
-        """Crash p; its knowledge and its deliveries count no more."""
+        """Crash p; its knowledge and its deliveries no longer count."""
         require(self.forgets)
         require(not self.gone[p])
         self.gone[p] = True
@@ -274,8 +278,8 @@ def steps_between(before: Value, after: Value, events: tuple[Any, ...]) -> tuple
 def _way(
     p: Process, old: Position, new: Position, learned: frozenset[Assigned], fresh: frozenset[Assigned]
 ) -> list[Step]:
-    """From one position to another: through the series of which p has just learned something, up to the
-    numbers that it learned.
+    """Return the steps of p from one position to another: it enters the series of which it has just learned
+    something, and delivers up to the numbers that it learned.
     """
     steps: list[Step] = []
     at = old

@@ -1,7 +1,7 @@
 """Properties that services judge, as data: the sentence, the reason and the promise of each.
 
-A service judges events. The module of a service ends with a table of its properties. The judge of logs, its
-words for promises, its reasons and the tables of the manual are derived from these tables. To add a property,
+A service judges events. The module of a service ends with a table of its properties. The judge of logs takes
+from these tables its words for promises and its reasons; so do the tables of the manual. To add a property,
 write it into the text of its service and into the table below that text.
 
 Example: `Fifo` of `causal` is promised by the words `fifo-order`, `causal-order` and two more. A log that
@@ -30,7 +30,8 @@ About = Literal[
     "views installed by several", "views installed from one view", "views installed from others",
     "views later than the first",
 ]  # fmt: skip
-"""Events, or pairs of a message and a process, that a property can be about. The judge of logs counts them.
+"""Events, or pairs of a message and a process, that a property can be about. The judge of logs counts
+them.
 """
 
 
@@ -81,7 +82,7 @@ class Property:
 
     @property
     def is_reported(self) -> bool:
-        """Return True if some promise asks for it."""
+        """Return True if some promise asks for the property, or if it is always judged."""
         return self.always or bool(self.promised)
 
 

@@ -43,7 +43,7 @@ class SequenceMachine(Group):
 
     @action
     def submit(self, p: Process, m: Message) -> None:
-        """Broadcast m by p."""
+        """Broadcast m at p."""
         require(not self.gone[p] and m not in self.submitted)
         self.submitted |= {m}
         emit(Broadcast(p, m))
@@ -91,12 +91,12 @@ class Backwards(SequenceMachine):
 
     @action
     def deliver(self, p: Process) -> None:
-        """Deliver; the last process waits until the sequence is complete."""
+        """Deliver the next message at p; the last process waits until the sequence is complete."""
         require(not self.is_last(p) or len(self.sequence) == self.messages)
         super().deliver(p)
 
     def message_at(self, p: Process) -> Message:
-        """Return p's next message; the last process begins at the end of the sequence."""
+        """Return the message that p delivers next; the last process begins at the end of the sequence."""
         if self.is_last(p):
             return self.sequence[max(0, len(self.sequence) - 1 - self.reached[p])]
         return super().message_at(p)
@@ -145,7 +145,7 @@ class NotAccepted(SequenceMachine):
 
     @action
     def accept(self, m: Message) -> None:
-        """Accept m, unless it was dropped."""
+        """Put m into the sequence, unless m was dropped."""
         require(m not in self.dropped)
         super().accept(m)
 
@@ -160,7 +160,7 @@ class TakenToTheGrave(SequenceMachine):
 
     @environment
     def deliver_and_crash(self, p: Process, m: Message) -> None:
-        """Deliver, at p, a message that no other process ever has, and crash."""
+        """Deliver at p a message that no other process ever has, and crash p."""
         require(not self.gone[p] and m not in self.submitted)
         require(len(self.sequence) == self.messages - 1 and self.reached[p] == self.messages - 1)
         self.gone[p] = True
@@ -172,7 +172,7 @@ class TakenToTheGrave(SequenceMachine):
 
     @action
     def accept(self, m: Message) -> None:
-        """Accept m, unless it was lost with a crashed process."""
+        """Put m into the sequence, unless m was lost with a crashed process."""
         require(m not in self.withheld)
         super().accept(m)
 
@@ -253,7 +253,7 @@ class SequenceChecked(
 
     @constraint("crash")
     def may_crash(self) -> bool:
-        """Bound: a process is left after another crash."""
+        """Bound: another process is up, so that one is left after the crash."""
         return sum(1 for p in self.each(Process) if self.gone[p]) < self.crashes
 
     @on(Deliver)
@@ -283,9 +283,9 @@ class CountsDown(NumberedMachine):
     """
 
     def number_at(self, p: Process) -> int:
-        """Return the number of p's next delivery; the last process counts down."""
+        """Return the number for p's last delivery; the last process counts down."""
         return self.messages + 1 - self.reached[p] if self.is_last(p) else self.reached[p]
 
 
 class NumberedChecked(NumberedMachine, Numbering, mutations=(CountsDown,)):
-    """The machine, judged by its numbers."""
+    """Machine that delivers messages with their numbers, judged by its numbers."""

@@ -11,5 +11,5 @@ class Stopping(Group):
     """Hook that the environment of crashes overrides; in a group without crashes no process is gone."""
 
     def is_gone(self, p: Process) -> bool:
-        """Return True if p takes no step any more."""
+        """Return True if p takes no step any more; False in a group without crashes."""
         return False

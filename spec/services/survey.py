@@ -24,7 +24,9 @@ from antiphon.spec.services.views import OwnLists, PartitionableSynchrony
 
 @record
 class Indicate:
-    """Event: `process` learns that `message`, which it has delivered, is safe."""
+    """Event: `process` learns that `message`, which it has delivered, is safe: all members that do not crash
+    deliver it.
+    """
 
     process: Process
     message: Message
@@ -40,7 +42,7 @@ class AgreementOnSuccessors(OwnLists):
 
     @on(Install)
     def judge_install(self, event: Install) -> None:
-        """Note the view from which p comes, before the next one is judged."""
+        """Note the view from which p comes, before the installation of the next one is judged."""
         is_later = event.view > self.view_of(event.process)
         if is_later:
             self.came_with[event.process][event.view] = self.own_members(event.process)
@@ -48,8 +50,8 @@ class AgreementOnSuccessors(OwnLists):
 
     @on(Install)
     def judge_successors(self, event: Install) -> None:
-        """Check, when p has gone to w, that every process that went there before came from the same view, if
-        it was in it.
+        """Check, when p has gone from v to w, that every member of v that installed w before came from v
+        too.
         """
         p = event.process
         w = event.view

@@ -38,9 +38,7 @@ class IndicatingMachine(ViewSynchronousMachine):
         return self.current_view[p] > 0 and self.delivery_view[p][m] == self.current_view[p]
 
     def prefix(self, p: Process, m: Message) -> Set[Message]:
-        """Return the messages that have to be safe together with m: all that p has delivered in its view up
-        to m.
-        """
+        """Return the messages that must be safe if m is: all that p has delivered in its view up to m."""
         return Set() | {k for k in self.each(Message) if self.delivery_view[p][k] == self.current_view[p]}
 
     def is_everywhere(self, p: Process, m: Message) -> bool:
@@ -73,7 +71,7 @@ class PassesOver(IndicatingMachine):
     """
 
     def next_view(self, p: Process) -> Installed:
-        """Return the last view of which p is a member, in place of the next one."""
+        """Return the last view that has p as a member, in place of the next one."""
         return max(
             (v for v in self.each(View) if v > self.current_view[p] and p in self.view_members[v]),
             default=0,
@@ -92,7 +90,7 @@ class ToldTooEarly(IndicatingMachine):
 
     @action
     def indicate_early(self, p: Process, m: Message) -> None:
-        """Indicate p's own message as safe when all others have delivered it, but not p."""
+        """Indicate p's own message as safe when all other members have delivered it, and p has not."""
         require(not self.dead[p] and self.author[m] == p and m not in self.told_safe[p])
         require(self.delivery_view[p][m] == 0 and self.is_in_place(p, m))
         require(all(q == p or self.dead[q] or self.delivery_view[q][m] > 0 for q in self.each(Process)))
@@ -193,16 +191,18 @@ class IndicatingChecked(
 
 
 class OrderedMachine(ViewSynchronousMachine):
-    """Machine of view synchrony that orders the messages of a view in a line.
+    """Machine of view synchrony that orders the messages of a view.
 
-    State: `rank[m]` the place of m in the line of its view (0: nobody has delivered it).
+    State: `rank[m]` the place of m in the order of its view (0: nobody has delivered it).
     """
 
     rank: Map[Message, Count] = everywhere(0)
 
     @action
     def deliver(self, p: Process, m: Message) -> None:
-        """Deliver m, which is next in the line for p, or is put at its end."""
+        """Deliver m at p, for which it is next in the view's order; if no process has delivered m, put it at
+        the end of that order.
+        """
         super().deliver(p, m)
         if self.rank[m] == 0:
             self.rank[m] = 1 + sum(
@@ -212,7 +212,9 @@ class OrderedMachine(ViewSynchronousMachine):
             )
 
     def is_in_place(self, p: Process, m: Message) -> bool:
-        """Return True if m was sent in p's view, and p has delivered everything before it in the line."""
+        """Return True if m was sent in p's view, and p has delivered everything before m in the view's
+        order.
+        """
         v = self.current_view[p]
         return self.sending_view[m] == v and all(
             self.delivery_view[p][k] > 0 or self.sending_view[k] != v or not self.is_before(k, m)
@@ -220,11 +222,13 @@ class OrderedMachine(ViewSynchronousMachine):
         )
 
     def is_before(self, k: Message, m: Message) -> bool:
-        """Return True if k stands in the line of the view, and m behind it or not yet in it."""
+        """Return True if k has a place in the order of the view, and m has a later place or none yet."""
         return self.rank[k] > 0 and (self.rank[m] == 0 or self.rank[k] < self.rank[m])
 
     def may_end(self, p: Process) -> bool:
-        """Return True if p may misbehave in its view, and crash."""
+        """Return True if p may begin to misbehave and crash: it is up, in a view, and another view can
+        follow.
+        """
         return not self.dead[p] and self.current_view[p] > 0 and self.latest_view() < self.views
 
     @witness
@@ -245,7 +249,7 @@ class PassedOver(OrderedMachine):
 
     @environment
     def pass_over(self, p: Process, m: Message) -> None:
-        """Deliver m out of turn, and crash."""
+        """Deliver m at p before a message that precedes it in the view's order, and crash p."""
         require(self.may_end(p) and self.rank[m] > 1 and self.sending_view[m] == self.current_view[p])
         require(self.delivery_view[p][m] == 0 and not self.is_in_place(p, m))
         self.dead[p] = True
@@ -270,4 +274,4 @@ class OrderedChecked(
     ReliableOrder,
     mutations=(PassedOver, AnyOrder),
 ):
-    """The machine with a line, judged by weak and reliable total order."""
+    """Machine with ordered messages, judged by weak and reliable total order."""

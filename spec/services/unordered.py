@@ -37,7 +37,7 @@ class BroadcastMachine(Group):
 
     @witness
     def Delivered(self) -> bool:
-        """Witness: every process has delivered something."""
+        """Witness: every process has delivered a message."""
         return all(len(self.handed[p]) > 0 for p in self.each(Process))
 
 
@@ -59,7 +59,7 @@ def deliveries_between(
     Args:
         before: the state of the machine by the names of its variables; the map is a tuple in the order of the
             processes.
-        after: the same after the change.
+        after: the state of the machine after the change, in the same form.
         events: what the protocol emitted; they tell who submitted a message.
     """
     origins = {event.message: event.process for event in events if isinstance(event, Broadcast)}

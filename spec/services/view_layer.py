@@ -1,10 +1,10 @@
 """Machine of view synchrony as the layer below a protocol: it delivers and installs everything that the
 machine may, and nothing else.
 
-`ViewSynchronousFollower` checks that a protocol does only what the machine may do; this is the other
-direction. A safety property that holds over the machine holds over every layer that refines it. Horus'
-MBRSHIP with its flush as messages is such a layer (`FlushedViewSynchrony`), and keeps the order of each
-sender (`FlushFifo`).
+`ViewSynchronousFollower` checks that a protocol does only what the machine may do; this module does the
+opposite, and lets the machine do everything that it may. A safety property that holds over the machine holds
+over every layer that refines it. Horus' MBRSHIP with its flush as messages is such a layer
+(`FlushedViewSynchrony`), and keeps the order of each sender (`FlushFifo`).
 
 The protocol gives every multicast a name of the machine, one after the other; its own action delivers what
 `may_hear_next` allows. The own copy of a sender is delivered at once. Each planted fault breaks one promise
@@ -23,13 +23,13 @@ from antiphon.spec.services.view_machine import ViewSynchronousState
 class ViewSynchronousLayer(instance(ViewSynchronousState, "machine")):  # type: ignore[misc]
     """Machine of view synchrony, which delivers the messages of one sender in a view in the order of sending.
 
-    `named` is how many multicasts have a name: the first has that of the first message, and so on.
+    `named` is how many multicasts have a name: the first is named by the first message, and so on.
     """
 
     named: Annotated[int, Between(0, "messages")] = 0
 
     def name_multicast(self, sender: Process) -> None:
-        """Name the next multicast; its sender has delivered it."""
+        """Name the next multicast by a message of the machine; its sender delivers the message at once."""
         m = Message(self.named)
         self.named += 1
         self.machine_note_submission(sender, m)
@@ -41,7 +41,7 @@ class ViewSynchronousLayer(instance(ViewSynchronousState, "machine")):  # type: 
         return is_possible and self.is_in_turn(p, m)
 
     def is_in_turn(self, p: Process, m: Message) -> bool:
-        """Return True if p has delivered the earlier messages of m's sender in the view."""
+        """Return True if p has delivered all messages that m's sender sent in the view before m."""
         return not any(
             k < m
             and self.machine_author[k] == self.machine_author[m]
@@ -58,7 +58,7 @@ class GoesOn(ViewSynchronousLayer):
     """
 
     def machine_has_the_same(self, p: Process, w: View) -> bool:
-        """Return True whatever p has delivered."""
+        """Return True, whatever p has delivered."""
         return True
 
     def machine_is_too_late(self, p: Process, m: Message) -> bool:
@@ -73,7 +73,7 @@ class Hasty(ViewSynchronousLayer):
     """
 
     def machine_has_taken(self, q: Process, m: Message, v: Installed) -> bool:
-        """Return False: the condition on other processes is left out."""
+        """Return False: no other process counts as having delivered m."""
         return False
 
 

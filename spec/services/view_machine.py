@@ -105,7 +105,7 @@ class ViewSynchronousState(Views):
         )
 
     def has_followed(self, q: Process, v: Installed, w: Installed) -> bool:
-        """Return True if q has gone from view v to view w, which comes next."""
+        """Return True if q has gone from view v to view w, which follows v directly."""
         return v > 0 and w > 0 and q in self.view_members[v] and self.current_view[q] >= w
 
     # Sending ----------------------------------------------------------------------------------------------
@@ -124,8 +124,8 @@ class ViewSynchronousState(Views):
         return self.author[m] is None
 
     def may_send(self, p: Process) -> bool:
-        """Return True if p's view is not ending: no next view has formed with p in it. An excluded process
-        cannot know.
+        """Return True if p's view is not ending: no next view has formed with p in it. A process outside the
+        next view does not know of that view.
         """
         return self.next_view(p) == 0
 
@@ -153,7 +153,7 @@ class ViewSynchronousState(Views):
         return self.sending_view[m] == self.current_view[p]
 
     def is_too_late(self, p: Process, m: Message) -> bool:
-        """Return True if a process has gone on to p's next view without m."""
+        """Return True if m comes too late for p: a process has gone on to p's next view without m."""
         v = self.current_view[p]
         return any(
             self.has_followed(q, v, self.next_view(p)) and self.delivery_view[q][m] != v
@@ -163,8 +163,8 @@ class ViewSynchronousState(Views):
     # Going on ---------------------------------------------------------------------------------------------
 
     def may_install(self, p: Process, v: View, members: Set[Process]) -> bool:
-        """Return True if p can go on to view v: as the first process, which forms it, or like those before
-        it.
+        """Return True if p can go on to view v: as the first process, which forms v, or under the conditions
+        that the processes before it fixed.
         """
         if self.dead[p] or not self.has_own(p):
             return False
@@ -181,7 +181,7 @@ class ViewSynchronousState(Views):
         self.current_view[p] = v
 
     def stays(self, p: Process) -> bool:
-        """Return True if p is in the last view that has formed."""
+        """Return True if p is a member of the last view that has formed."""
         return any(v == self.latest_view() and p in self.view_members[v] for v in self.each(View))
 
     def has_own(self, p: Process) -> bool:
@@ -194,7 +194,7 @@ class ViewSynchronousState(Views):
         )
 
     def is_told(self, p: Process, v: View, members: Set[Process]) -> bool:
-        """Return True if the members are those with whom v has formed, if it has."""
+        """Return True if `members` are those with which v has formed, or if v has not formed."""
         return not self.has_formed(v) or members == self.view_members[v]
 
     def is_included(self, p: Process, members: Set[Process]) -> bool:
@@ -202,8 +202,8 @@ class ViewSynchronousState(Views):
         return p in members
 
     def has_the_same(self, p: Process, w: View) -> bool:
-        """Return True if p has delivered in its view the same messages as those that went on from
-        there to w.
+        """Return True if p has delivered in its view the same messages as the processes that went on from it
+        to w.
         """
         v = self.current_view[p]
         return all(
@@ -272,7 +272,7 @@ class ViewSynchronousState(Views):
 
 
 class ViewSynchronousMachine(ViewSynchronousState):
-    """Machine of view synchrony: submit, deliver, install; crash, and stop when excluded."""
+    """Machine of view synchrony: submit, deliver, install; crash, and suicide of an excluded process."""
 
     @action
     def submit(self, p: Process, m: Message) -> None:
@@ -283,14 +283,14 @@ class ViewSynchronousMachine(ViewSynchronousState):
 
     @action
     def deliver(self, p: Process, m: Message) -> None:
-        """Deliver m at p."""
+        """Deliver m at p, if the rules of the view allow it."""
         require(self.may_deliver(p, m))
         self.note_delivery(p, m)
         emit(Deliver(p, m))
 
     @action
     def install(self, p: Process, v: View, members: Set[Process]) -> None:
-        """Install view v at p."""
+        """Install view v with these members at p, if the rules of the machine allow it."""
         require(self.may_install(p, v, members))
         self.note_installation(p, v, members)
         emit(Install(p, v, members))
@@ -320,7 +320,7 @@ class ToldOthers(ViewSynchronousMachine):
     """
 
     def is_told(self, p: Process, v: View, members: Set[Process]) -> bool:
-        """Return True for any list of members."""
+        """Return True: a process may install v with any list of members."""
         return True
 
 
@@ -341,7 +341,7 @@ class NotIncluded(ViewSynchronousMachine):
         emit(Crash(p))
 
     def is_after(self, p: Process, v: View) -> bool:
-        """Return True if v has formed after the view of p, and none between."""
+        """Return True if v is the first view that has formed after the view of p."""
         return v > self.current_view[p] and not any(
             w > self.current_view[p] and w < v and self.has_formed(w) for w in self.each(View)
         )
@@ -368,7 +368,7 @@ class SplitOff(ViewSynchronousMachine):
     """
 
     def is_primary(self, p: Process, members: Set[Process]) -> bool:
-        """Return True also for the list that contains p only."""
+        """Return True as usual, or if the list contains p only."""
         return super().is_primary(p, members) or members == Set({p})
 
 
@@ -395,7 +395,7 @@ class GoesOn(ViewSynchronousMachine):
     """
 
     def has_the_same(self, p: Process, w: View) -> bool:
-        """Return True whatever p has delivered."""
+        """Return True, whatever p has delivered."""
         return True
 
     def is_too_late(self, p: Process, m: Message) -> bool:
@@ -424,7 +424,7 @@ class DeliveredAnywhere(ViewSynchronousMachine):
     """
 
     def is_in_place(self, p: Process, m: Message) -> bool:
-        """Return True in any view from that of the sending on."""
+        """Return True if m was sent in p's view or an earlier one."""
         return self.sending_view[m] <= self.current_view[p]
 
 
@@ -447,7 +447,7 @@ class BroadcastTwice(ViewSynchronousMachine):
 
     @action
     def submit_again(self, p: Process, m: Message) -> None:
-        """P has submitted m, and does so again."""
+        """Submit again a message that p has submitted before."""
         require(not self.dead[p] and self.author[m] == p)
         emit(Broadcast(p, m))
 
@@ -459,7 +459,7 @@ class SendsOn(ViewSynchronousMachine):
     """
 
     def may_send(self, p: Process) -> bool:
-        """Return True whatever the others have installed."""
+        """Return True, whatever the others have installed."""
         return True
 
     def has_own(self, p: Process) -> bool:
@@ -474,7 +474,7 @@ class Hasty(ViewSynchronousMachine):
     """
 
     def has_taken(self, q: Process, m: Message, v: Installed) -> bool:
-        """Return False: the condition on other processes is left out."""
+        """Return False: no other process counts as having delivered m."""
         return False
 
 
@@ -506,14 +506,14 @@ class BoundedMachine(ViewSynchronousMachine):
 
     @constraint("crash")
     def can_be_left_out(self) -> bool:
-        """Return True if a view is left that could exclude p."""
+        """Bound: another view could exclude p, and fewer than `crashes` processes are dead."""
         return self.latest_view() < self.views and (
             sum(1 for q in self.each(Process) if self.dead[q]) < self.crashes
         )
 
     @constraint("install")
     def ends_well(self, v: View, members: Set[Process]) -> bool:
-        """Bound: members of the last view are up."""
+        """Bound: in the last view every member is up."""
         return v < self.views or not any(self.dead[q] for q in members)
 
     @constraint("submit")
@@ -527,7 +527,9 @@ class ViewSynchronyChecked(BoundedMachine, ViewSynchrony, mutations=FAULTS):
 
     @invariant
     def ViewsAreToldOf(self) -> bool:
-        """Invariant: every process is in the view that it installed last, or was in from the start."""
+        """Invariant: every process is in the view that the service saw it install last, or in which it
+        began.
+        """
         return all(self.current_view[p] == self.view_of(p) for p in self.each(Process))
 
 
@@ -537,7 +539,9 @@ class UniformMachine(ViewSynchronousMachine):
     """
 
     def is_complete(self, p: Process, members: Set[Process]) -> bool:
-        """Return True if p also has the deliveries of dead and excluded processes."""
+        """Return True if p also has, besides what live members require, the deliveries of dead and excluded
+        processes.
+        """
         v = self.current_view[p]
         return super().is_complete(p, members) and not any(
             self.is_asked(q) and self.delivery_view[q][m] == v and self.delivery_view[p][m] != v
@@ -546,11 +550,11 @@ class UniformMachine(ViewSynchronousMachine):
         )
 
     def is_asked(self, q: Process) -> bool:
-        """Return True: the deliveries of q count."""
+        """Return True: the deliveries of q count for processes that go on, whether or not q is up."""
         return True
 
     def is_too_late(self, p: Process, m: Message) -> bool:
-        """Return True if p's view has ended."""
+        """Return True if p's view has ended: a process has left it, or p is excluded."""
         return super().is_too_late(p, m) or self.is_left_out(p)
 
 
@@ -576,22 +580,22 @@ class ViewSynchronousFollower(instance(ViewSynchronousState, "machine")):  # typ
     """
 
     def follow_broadcast(self, p: Process, m: Message) -> None:
-        """Follow a broadcast: p submits m."""
+        """Follow a broadcast of the protocol: p submits m to the machine."""
         expect(self.machine_may_submit(p, m), "StepOfTheMachine")
         self.machine_note_submission(p, m)
 
     def follow_delivery(self, p: Process, m: Message) -> None:
-        """Take the machine's step for a delivery: p delivers m."""
+        """Follow a delivery of the protocol: p delivers m in the machine."""
         expect(self.machine_may_deliver(p, m), "StepOfTheMachine")
         self.machine_note_delivery(p, m)
 
     def follow_installation(self, p: Process, v: View, members: Set[Process]) -> None:
-        """Follow an installation: p installs v."""
+        """Follow an installation of the protocol: p installs v in the machine."""
         expect(self.machine_may_install(p, v, members), "StepOfTheMachine")
         self.machine_note_installation(p, v, members)
 
     def follow_crash(self, p: Process) -> None:
-        """Follow a crash: p stops, by a failure or by its own hand."""
+        """Follow a crash in the protocol: p stops in the machine, by a failure or by its own hand."""
         expect(not self.machine_dead[p], "StepOfTheMachine")
         self.machine_dead[p] = True
 
@@ -605,12 +609,12 @@ class ViewSynchronousMonitor(ViewSynchronousFollower):
 
     @on(Broadcast)
     def hear_broadcast(self, event: Broadcast) -> None:
-        """Follow a broadcast as a submission."""
+        """Follow a broadcast as a submission in the machine."""
         self.follow_broadcast(event.process, event.message)
 
     @on(Deliver)
     def hear_delivery(self, event: Deliver) -> None:
-        """Follow the delivery of a message."""
+        """Follow the delivery of a message in the machine."""
         m = event.message
         expect(m is not None, "StepOfTheMachine")
         if m is not None:
@@ -618,12 +622,12 @@ class ViewSynchronousMonitor(ViewSynchronousFollower):
 
     @on(Install)
     def hear_installation(self, event: Install) -> None:
-        """Follow the installation of a view."""
+        """Follow the installation of a view in the machine."""
         self.follow_installation(event.process, event.view, event.members)
 
     @on(Crash)
     def hear_crash(self, event: Crash) -> None:
-        """Follow the crash of a process."""
+        """Follow the crash of a process in the machine."""
         self.follow_crash(event.process)
 
 
@@ -646,7 +650,7 @@ class SynchronyOfEvents(PartitionableSynchrony, refines=ViewSynchronousMachine):
         return self.origin[m]
 
     def sending_view(self, m: Message) -> Installed:
-        """Return the view of the broadcast."""
+        """Return the view in which m was broadcast."""
         v = self.sent_in[m]
         return v if v is not None else 0
 

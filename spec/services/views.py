@@ -111,7 +111,7 @@ class OwnLists(ViewAgreement):
 
     @on(Install)
     def judge_install(self, event: Install) -> None:
-        """Record the list with which p goes on."""
+        """Judge an installation, and record the list of members with which p goes on."""
         is_later = event.view > self.view_of(event.process)
         super().judge_install(event)
         if is_later:
@@ -197,11 +197,13 @@ class PartitionableSynchrony(ViewAgreement, Deliveries):
         super().judge_install(event)
 
     def tell_difference(self, p: Process, q: Process, v: View) -> None:
-        """Report that one of the two has delivered a message in v that the other lacks."""
+        """Report, as a violation of `ViewSynchrony`, a message that one of p and q has delivered in v and the
+        other lacks.
+        """
         expect(False, "ViewSynchrony", Deliver(self.who_has_more(p, q, v), self.one_apart(p, q, v)))
 
     def one_apart(self, p: Process, q: Process, v: View) -> Message | None:
-        """Return a message that one of the two has delivered in v and the other has not."""
+        """Return a message that one of p and q has delivered in v and the other has not."""
         return next(
             (
                 m
@@ -212,7 +214,9 @@ class PartitionableSynchrony(ViewAgreement, Deliveries):
         )
 
     def who_has_more(self, p: Process, q: Process, v: View) -> Process:
-        """Return the one of the two that has delivered that message."""
+        """Return the process, p or q, that delivered in v the message of `one_apart(p, q, v)`, which the
+        other lacks.
+        """
         m = self.one_apart(p, q, v)
         return p if m is not None and self.delivered_in[p][m] == v else q
 
@@ -271,7 +275,7 @@ class ViewSynchrony(PartitionableSynchrony):
         )
 
     def is_behind(self, v: Installed | None) -> bool:
-        """Return True if every correct process in v has installed a later view."""
+        """Return True if every correct process in v has gone on to a later view."""
         return v is not None and not any(
             self.belongs_to(p, v) and self.correct(p) and self.view_of(p) <= v for p in self.each(Process)
         )

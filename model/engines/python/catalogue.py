@@ -42,9 +42,9 @@ nothing is recognised.
 class Specialised:
     """A step of the program for given arguments; `run` is compiled when the step may first be enabled.
 
-    `order` sorts steps as the reference enumerates them; `trigger` is the bit of a state without which the
-    step is not enabled (0: none), and `needs` are bits that must have the values `has`; `footprint` are the
-    bits, besides the trigger, on which everything it does depends.
+    `order` sorts steps as the reference enumerates them. `trigger` is the bit of a state without which the
+    step is not enabled (0: none), and `needs` are bits that must have the values `has`. `footprint` are the
+    bits, besides the trigger, on which the step's result depends.
     """
 
     order: tuple[int, ...]
@@ -60,15 +60,15 @@ class Specialised:
 
 @dataclass
 class _Elements:
-    """The elements of one set variable that have occurred, by rank, and where they stand in a state."""
+    """Elements of one set variable that have occurred, by rank, and the place of the set in a state."""
 
     offset: int
     known: dict[int, Any]
 
 
 class Catalogue:
-    """All steps that could occur so far. `unknown` is the mask of the elements that would bring further
-    steps. Those that another program has too are not made again (`common`).
+    """Catalogue of all steps that could occur so far. `unknown` is the mask of set elements that would bring
+    further steps. Steps that another program has too are taken from it (`common`).
     """
 
     def __init__(self, program: Program) -> None:
@@ -95,7 +95,7 @@ class Catalogue:
 
     @property
     def actions(self) -> list[str]:
-        """The names of the actions as declared."""
+        """Return the names of the actions as declared."""
         return [method.name for _, method in self._actions]
 
     def discover(self, packed: int) -> list[Specialised]:
@@ -141,7 +141,7 @@ class Catalogue:
         )
 
     def _with_element(self, method: MethodDeclaration, variable: str, rank: int) -> Iterable[tuple[Any, ...]]:
-        """The arguments, of elements that have occurred, in which the new element takes part."""
+        """Yield the arguments, made of elements that have occurred, that contain the new element."""
         new = self._elements[variable].known[rank]
         ranges: list[list[Any]] = []
         for parameter in method.parameters:
@@ -222,7 +222,9 @@ class Catalogue:
         return added
 
     def _trigger(self, step: GroundStep) -> int:
-        """The bit of a shared set that every execution of the step needs, checks included."""
+        """Return a bit of a shared set that must be set wherever the step is executed, its checks included; 0
+        if there is none.
+        """
         for part in conjuncts(step.enabled):
             bit = member_test(part, self.packing)
             if bit is None or self.packing.owners(bit):
@@ -236,15 +238,15 @@ class Catalogue:
 
 
 def _not_ready(_packed: int) -> Answer:
-    """Stands where what runs a step is not made yet."""
+    """Answer "not enabled" for a step that has not been compiled, since it could not be enabled."""
     return None
 
 
 def _compiled_late(
     step: Specialised, may: Callable[[int], bool] | None, updates: Sequence[Update], packing: Packing
 ) -> Callable[[int], Answer]:
-    """Return a stub that compiles the step when `may` first allows it, where the state has the bits that it
-    needs: most steps are never compiled.
+    """Return a stub that compiles the step when the state has the bits it needs and `may` first allows it;
+    most steps are never compiled.
     """
 
     def run(packed: int) -> Answer:

@@ -28,7 +28,7 @@ _numbers = itertools.count()
 
 
 def made_of(program: Program) -> dict[str, dict[tuple[Any, ...], Any]]:
-    """Return for each action the cached results by arguments; entries that a caller adds are there for the
+    """Return for each action the cached results by arguments; entries that the caller adds are found by the
     next program.
     """
     read = _read(program.module)
@@ -40,8 +40,8 @@ def made_of(program: Program) -> dict[str, dict[tuple[Any, ...], Any]]:
 
 
 def _read(module: ir.Module) -> dict[str, tuple[object, ...]]:
-    """For each action what it depends on but for the sizes; found once for a form, since to compare forms
-    takes long.
+    """Return for each action everything that it depends on except the sizes; computed once for a form, since
+    comparing forms takes long.
     """
     known = _forms.get(id(module))
     if known is None:
@@ -68,13 +68,13 @@ def _made(*_key: object) -> dict[tuple[Any, ...], Any]:
 
 @lru_cache(maxsize=MOST_TEXTS)
 def _number(_definition: ir.Definition) -> int:
-    """Equal definitions have one number, as long as they are remembered."""
+    """Return a number for a definition; equal definitions have one number, as long as they are cached."""
     return next(_numbers)
 
 
 @lru_cache(maxsize=MOST_ACTIONS)
 def _same(_variables: tuple[tuple[str, types.Type], ...]) -> int:
-    """Equal variables have one number, as long as they are remembered."""
+    """Return a number for these variables; equal variables have one number, as long as they are cached."""
     return next(_numbers)
 
 

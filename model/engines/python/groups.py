@@ -41,8 +41,8 @@ class Group:
             self.statics.append(step)
 
     def extends(self, old: Group) -> bool:
-        """Return True if all steps that are new here, compared with an older group of the same mask, have
-        triggers that are new too.
+        """Return True if all steps that this group has and an older group of the same mask has not, have
+        triggers that the older group has not.
         """
         return self.statics == old.statics and all(
             self.triggered.get(bit) == steps for bit, steps in old.triggered.items()
@@ -94,8 +94,8 @@ class _Cluster:
 
 
 def _joined(clusters: Sequence[_Cluster]) -> list[_Cluster]:
-    """Clusters whose bits lie within another's join it, the smallest that will do; then small ones join each
-    other.
+    """Return clusters joined: a cluster whose bits lie within another's joins it, the smallest such; then
+    small clusters join each other.
     """
     kept: list[_Cluster] = []
     for cluster in sorted(clusters, key=lambda item: -item.mask.bit_count()):

@@ -1,8 +1,8 @@
 """Fast execution for tools: `compiled_machine` is the `Machine` interface over the generated functions.
 
 It gives the same steps in the same order, the same states and the same events as the reference. The reference
-handles the rare cases that need a good message: a disabled step, an error of the specification, a refusal
-with the event it clashes with.
+handles the rare cases that need a good message: a disabled step, an error of the specification, a violation
+with the event that it clashes with.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def compiled_machine(program: Program) -> Machine:
 
 
 class CompiledMachine:
-    """Generated functions behind the `Machine` interface. The successors of the last state are cached."""
+    """Machine that runs generated functions. The successors of the last state are cached."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -64,8 +64,8 @@ class CompiledMachine:
         return self.program.reference.holds(state, predicate)
 
     def _steps(self, state: State) -> tuple[int, dict[Step, tuple[int, int]]]:
-        """The packed state and its enabled steps, in the order of the reference, each with its number and
-        successor.
+        """Return the packed state and its enabled steps, in the order of the reference, each with its number
+        and successor.
         """
         if self._latest is None or self._latest[0] is not state:
             transitions = self._transitions

@@ -1,5 +1,5 @@
-"""Transitions between orbits: of the states that differ only in the names of interchangeable members the
-least stands for all.
+"""Transitions between orbits: the least of the states that differ only in the names of interchangeable
+members represents them all.
 
 A step may lead from a state to another one of its orbit, which differs from a step that changes nothing:
 `turned` lists such steps. The exchanges of members are those of the native engine.
@@ -115,7 +115,9 @@ class OrbitTransitions:
     def budget_limited(
         self, union: int, chosen: Callable[[Step], bool] | None = None, *, faults: bool = False
     ) -> Callable[[int], bool] | None:
-        """Return the condition that only a spent budget disables a step."""
+        """Return a function that is true where only a spent budget disables a step; see
+        `Transitions.budget_limited`.
+        """
         return self._inner.budget_limited(union, chosen, faults=faults)
 
     def coverage(self) -> dict[str, int]:

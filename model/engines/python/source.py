@@ -66,14 +66,14 @@ class Writer:
         self.lines.append(f"    {text}")
 
     def text(self, root: Expression) -> str:
-        """Return the value of an expression as an operand: a name, a number, or something in parentheses."""
+        """Return the text of an expression as an operand: a name, a number, or text in parentheses."""
         found = self._texts.get(root)
         if found is not None:
             return found
         return fold(root, self._texts, lambda node: self._named(node, self._write(node)), self._needed)
 
     def raw(self, node: Expression, slot: int) -> str:
-        """Return the bits of this value of the slot, in place."""
+        """Return the text of this value's bits, shifted to the place of the slot."""
         place = self.packing.places[slot]
         if _constant(node):
             return f"{self.bits(node, slot):#x}"
@@ -84,8 +84,8 @@ class Writer:
         return f"({shifted} << {place.offset})"
 
     def joined(self, values: Iterable[tuple[Expression, int]], bits: int = 0) -> str:
-        """Return the text of these bits, and of those that stand for the values of the slots: constants as
-        one number, and the choices of one condition as one choice.
+        """Return the text of these bits joined with those of the slots' values: constants as one number, and
+        all choices by one condition as one choice.
         """
         choices: dict[Expression, tuple[list[tuple[Expression, int]], list[tuple[Expression, int]]]] = {}
         texts = []
@@ -109,7 +109,7 @@ class Writer:
         return " | ".join([f"{bits:#x}", *texts] if bits or not texts else texts)
 
     def bits(self, node: Expression, slot: int) -> int:
-        """Return the bits of this constant in the slot, in place."""
+        """Return the bits of this constant, shifted to the place of the slot."""
         place = self.packing.places[slot]
         if isinstance(node.sort, Boolean):
             return place.mask if node.value else 0
@@ -123,7 +123,7 @@ class Writer:
         return name
 
     def _needed(self, node: Expression) -> Sequence[Expression]:
-        """The operands whose texts are needed; tests of slots against constants need none."""
+        """Return the operands whose texts are needed; a test of a slot against a constant needs none."""
         if self._test(node) is not None:
             return ()
         if node.operator is AND:
@@ -131,7 +131,7 @@ class Writer:
         return node.operands
 
     def _test(self, node: Expression) -> tuple[int, int] | None:
-        """(mask, value) when the expression is `s & mask == value`."""
+        """Return (mask, value) if the expression is `s & mask == value`, else None."""
         if node not in self._tests:
             self._tests[node] = _test(node, self.packing)
         return self._tests[node]
@@ -179,7 +179,7 @@ class Writer:
 
 
 def _test(node: Expression, packing: Packing) -> tuple[int, int] | None:
-    """(mask, value) when the expression is `s & mask == value`."""
+    """Return (mask, value) if the expression is `s & mask == value`, else None."""
     if node.operator is NOT:
         inner = _test(node.operands[0], packing)
         return (inner[0], 0) if inner and inner[0] == inner[1] and inner[0].bit_count() == 1 else None
@@ -251,8 +251,8 @@ _OPERATIONS: dict[Operator, Callable[[Expression, list[str]], str]] = {
 
 
 def needed_bits(step: GroundStep, packing: Packing) -> tuple[int, int]:
-    """Return (mask, value): the step is enabled only if `s & mask == value`. They are its tests of slots
-    among the guards before all checks.
+    """Return (mask, value) such that the step is enabled only if `s & mask == value`. They come from the
+    step's guards that test slots against constants before all checks.
     """
     mask = value = 0
     for test in (_test(guard, packing) for guard in _guards(step)[0]):
@@ -264,8 +264,8 @@ def needed_bits(step: GroundStep, packing: Packing) -> tuple[int, int]:
 
 
 def guard_source(name: str, step: GroundStep, packing: Packing) -> str:
-    """Return the function of the other guards before all checks, which decides whether a step may be enabled
-    where `needed_bits` are as needed; empty where there are none.
+    """Return the text of a function of the other guards before all checks: it decides whether a step may be
+    enabled where the bits of `needed_bits` fit; empty if there are no such guards.
     """
     early = [guard for guard in _guards(step)[0] if _test(guard, packing) is None]
     writer = Writer(packing, early)
@@ -275,7 +275,7 @@ def guard_source(name: str, step: GroundStep, packing: Packing) -> str:
 
 
 def _guards(step: GroundStep) -> tuple[list[Expression], list[Expression]]:
-    """The guards of a step that come before all its checks, and the others."""
+    """Return the guards of a step that come before all its checks, and the other guards."""
     guards = [part for part in conjuncts(step.enabled) if part.operator is not CONSTANT or not part.value]
     implied = [{id(part) for part in conjuncts(check.wrong)} for check in step.checks]
     early = [part for part in guards if all(id(part) in parts for parts in implied)]
@@ -284,7 +284,7 @@ def _guards(step: GroundStep) -> tuple[list[Expression], list[Expression]]:
 
 
 def step_source(name: str, step: GroundStep, updates: Sequence[Update], packing: Packing) -> str:
-    """Return the function of a step."""
+    """Return the text of the function of a step."""
     early, late = _guards(step)
     early = [guard for guard in early if _test(guard, packing) is None]
     mask, value = needed_bits(step, packing)
@@ -313,7 +313,7 @@ def step_source(name: str, step: GroundStep, updates: Sequence[Update], packing:
 
 
 def predicate_source(name: str, value: Expression, checks: Sequence[Check], packing: Packing) -> str:
-    """Return the function of a predicate."""
+    """Return the text of the function of a predicate."""
     writer = Writer(packing, [value, *(check.wrong for check in checks)])
     _write_checks(writer, checks)
     writer.line(f"return True if {writer.text(value)} else False")
@@ -321,7 +321,9 @@ def predicate_source(name: str, value: Expression, checks: Sequence[Check], pack
 
 
 def events_source(name: str, step: GroundStep, packing: Packing) -> str:
-    """Return the function that lists the events of an enabled step, as (position in `step.events`, rank)."""
+    """Return the text of the function that lists the events of an enabled step, as (position in
+    `step.events`, rank).
+    """
     writer = Writer(packing, [part for event in step.events for part in (event.present, event.rank)])
     items = []
     for position, event in enumerate(step.events):
@@ -365,7 +367,7 @@ def _write_checks(writer: Writer, checks: Sequence[Check]) -> None:
 
 
 def _masks(writer: Writer, updates: Sequence[Update]) -> tuple[str, str]:
-    """The texts of `keep` and `add`."""
+    """Return the texts of `keep` and `add` for the updates."""
     unwritten = writer.packing.full
     for update in updates:
         unwritten &= ~writer.packing.places[update.slot].mask

@@ -1,8 +1,8 @@
-"""Transitions of a program by generated functions and cached results: the way to walk millions.
+"""Transitions of a program by generated functions and cached results: fast enough for millions of states.
 
 Results of steps are cached by the bits they read, so that most edges cost a look-up, one `and` and one `or`.
 
-This file knows nothing of the use of a transition.
+This file does not know what transitions are used for.
 """
 
 from __future__ import annotations
@@ -63,11 +63,11 @@ class PythonTransitions:
         return self.packing.pack(flatten(self.program, state))
 
     def unpack(self, packed: int) -> State:
-        """Return the state that an integer packs."""
+        """Return the state that a packed integer stands for."""
         return tuple([variable.value(packed) for variable in self._variables])
 
     def met(self) -> list[GroundStep]:
-        """Steps that could occur so far."""
+        """Return the steps that could occur so far."""
         return [step.ground for step in self._steps]
 
     def step(self, number: int) -> Step:
@@ -79,8 +79,8 @@ class PythonTransitions:
         return self._steps[number].order
 
     def successors(self, packed: int) -> list[tuple[int, int]]:
-        """Return every enabled step by number, with its successor. This is the only hot place: most steps
-        cost a look-up, one `and` and one `or`.
+        """Return every enabled step by number, with its successor. This is the only place where speed
+        matters: most steps cost a look-up, one `and` and one `or`.
         """
         if packed & self._catalogue.unknown and self._catalogue.discover(packed):
             self._regroup()
@@ -216,8 +216,8 @@ class PythonTransitions:
     def _condition(
         self, name: str, ground: GroundPredicate, asked: Callable[[State], object]
     ) -> Callable[[int], bool]:
-        """The condition, which remembers its value by the bits that it reads; where it has none, the
-        reference says why.
+        """Return the condition as a function that caches its value by the bits that it reads; where the
+        condition has no value, the reference says why.
         """
         text = predicate_source("condition", ground.holds, ground.checks, self.packing)
         run = cast("Callable[[int], bool | int]", compile_functions([("condition", text)])["condition"])
@@ -247,8 +247,8 @@ class PythonTransitions:
 
 
 class _Variable:
-    """A variable within packed states. States differ in few of them, so that values are made once for their
-    bits.
+    """State variable within packed states. States differ in few of its values, so each value is made once for
+    its bits.
     """
 
     __slots__ = ("_known", "_mask", "_packing", "_range", "_shape")
@@ -275,13 +275,13 @@ class _Variable:
 
 
 def _properties(step: Specialised, broken: Iterable[int]) -> tuple[str, ...]:
-    """The properties that a step breaks, of which the generated function gives the places."""
+    """Return the properties that a step breaks, from the places that the generated function gives."""
     return tuple(dict.fromkeys(step.ground.breaks[place].property for place in broken))
 
 
 class _Entry:
-    """The effects of a group's steps where the group's bits have one value: always, and when a trigger is
-    present; `alive` are triggers to ask.
+    """Effects of a group's steps where the group's bits have one value: those without a trigger, and those
+    for each present trigger; `alive` are the triggers that may still have effects.
     """
 
     __slots__ = ("alive", "always", "by_trigger")
@@ -292,7 +292,7 @@ class _Entry:
 
 
 class _Memory:
-    """Memory of the effects of the steps of one group, by the bits that they read."""
+    """Cache of the effects of the steps of one group, by the bits that they read."""
 
     def __init__(self, group: Group, transitions: PythonTransitions, old: _Memory | None) -> None:
         self.group, self.mask = group, group.mask
@@ -305,13 +305,13 @@ class _Memory:
                 entry.alive |= fresh
 
     def open(self, packed: int) -> _Entry:
-        """Run the steps that need no trigger, and remember."""
+        """Run the group's steps that need no trigger in this state, and cache their effects."""
         entry = _Entry(self._transitions.run(packed, self.group.statics), self.group.triggers)
         self.entries[packed & self.mask] = entry
         return entry
 
     def detail(self, entry: _Entry, packed: int, bit: int) -> tuple[Effect, ...]:
-        """Run the steps of one trigger, and remember."""
+        """Run the group's steps of one trigger in this state, and cache their effects."""
         effects = entry.by_trigger[bit] = self._transitions.run(packed, self.group.triggered[bit])
         if not effects:
             entry.alive &= ~bit

@@ -1,4 +1,5 @@
-"""Confirmation of a lasso by CPython alone: formulas and fairness, state by state, without pattern or engine.
+"""Confirmation of a lasso by CPython alone: formulas and fairness are evaluated state by state, without
+automaton or engine.
 
 This file knows nothing of graphs.
 """
@@ -57,7 +58,9 @@ def is_true(trace: Trace, formula: ir.Temporal, values: Values) -> bool:
 
 
 def _truths(trace: Trace, expression: ir.Expression, values: Values) -> list[bool]:
-    """In which states of the trace an expression, a call of a method of the specification, is true."""
+    """Return, for each state of the trace, whether an expression, a call of a method of the specification, is
+    true in it.
+    """
     call = cast("ir.Call", expression)
     arguments = [values[cast("ir.Name", item).name][1] for item in call.arguments]
     evaluate = trace.program.reference.evaluate
@@ -65,8 +68,8 @@ def _truths(trace: Trace, expression: ir.Expression, values: Values) -> list[boo
 
 
 def unfair(trace: Trace, fairness: Fairness) -> Iterator[Kind]:
-    """Return the kinds of steps to which the cycle of the trace is not fair. A step that changes nothing is
-    neither possible nor taken; one that only a spent budget disables is possible.
+    """Yield the kinds of steps to which the cycle of the trace is not fair. A step that changes nothing
+    counts as neither possible nor taken; a step that only a spent budget disables counts as possible.
     """
     assert trace.loop is not None
     program = trace.program

@@ -1,13 +1,13 @@
 """Judge of liveness: a property is violated with a fair lasso that CPython has run and found fair, holds when
 the whole graph has none, or is unknown.
 
-1. The graph is walked without any reduction. A bound that cut it makes what is undecided unknown; a lasso
-   among the states that have all their steps is a run of the specification whatever lies beyond, so it is
-   looked for and counts: a part of the time is left for that.
-2. A lasso is executed by the reference, which must come back to the state where the cycle begins, and is
-   asked again whether premise and goal are as claimed and the cycle is fair. A difference is our failure
-   (`InternalError`), never a verdict.
-3. A run that is fair only because a spent budget keeps back what would have to happen decides nothing.
+1. The graph is walked without any reduction. If a bound ends the walk, undecided properties are unknown; a
+   lasso among the states that have all their steps is a run of the specification whatever lies beyond, so it
+   is looked for and counts: a part of the time is left for that.
+2. A lasso is executed by the reference, which must come back to the state where the cycle begins. The
+   reference also confirms that premise and goal are as claimed and that the cycle is fair. A difference is
+   our failure (`InternalError`), never a verdict.
+3. A run that is fair only because a spent budget disables a step that would have to happen decides nothing.
 4. Several values of a property's parameters are several questions; the shortest counterexample of any of them
    is shown.
 """
@@ -98,11 +98,11 @@ def judge(
 
 
 def refuse_members(program: Program, fairness: Fairness, questions: Sequence[Question]) -> None:
-    """Refuse promises and properties that tell the members of a symmetric set apart, as those for each member
-    do.
+    """Refuse promises and properties that distinguish the members of a symmetric set, as those for each
+    member do.
 
-    Everything else in the text treats members alike, and so does fairness to all of them together. Where
-    there is no question, nothing is refused.
+    All other text treats members alike, and so does fairness to all of them together. Without a question
+    nothing is refused.
 
     Raises:
         SpecError: there is such a promise or property.
@@ -146,7 +146,7 @@ def _exploration(graph: FairGraph) -> Exploration:
 
 
 class _Court:
-    """Judges questions on one graph."""
+    """Judge of questions on one graph."""
 
     def __init__(self, graph: FairGraph, bounds: Bounds) -> None:
         self.graph, self.bounds = graph, bounds
@@ -158,7 +158,7 @@ class _Court:
         self.provenance = Provenance.of(program, f"explicit, lassos, {graph.space.transitions.name}")
 
     def verdict(self, question: Question) -> Verdict:
-        """The answer about one property."""
+        """Return the verdict on one property."""
         graph, walk = self.graph, self.graph.walk
         if graph.failure is not None:
             return self._say(question, Outcome.UNKNOWN, f"not decided: {graph.failure}")
@@ -194,13 +194,17 @@ class _Court:
         )
 
     def _unspent(self) -> Graph | None:
-        """The graph as if no budget were spent, made when it is needed first; None when no budget matters."""
+        """Return the graph as if no budget were spent, made when it is first needed; None if no budget
+        matters.
+        """
         if self._without_budgets is UNMADE:
             self._without_budgets = self.graph.unspent()
         return self._without_budgets
 
     def _short_of_budget(self, question: Question, lasso: Lasso, instance: tuple[object, ...]) -> str:
-        """Why nothing is said: each run that breaks the property is fair only because a budget is spent."""
+        """Return the reason why a property is not decided: each run that breaks it is fair only because a
+        budget is spent.
+        """
         why = _why(question, instance, len(lasso.stem), len(lasso.cycle))
         held = self.graph.held((lasso.knot, *(self.graph.graph.targets[edge] for edge in lasso.cycle)))
         if held is None:
@@ -208,8 +212,8 @@ class _Court:
         return f"not decided: {why}; only a spent budget keeps {held[0]} from happening ({held[1]})"
 
     def _shortest(self, question: Question, graph: Graph) -> tuple[Lasso, tuple[object, ...]] | None:
-        """The lasso with the shortest stem, and among those the shortest cycle, of any values of the
-        parameters.
+        """Return the lasso with the shortest stem, and among those the shortest cycle, over all values of the
+        parameters; None if there is none.
         """
         best: tuple[Lasso, tuple[object, ...]] | None = None
         for instance in question.instances:
@@ -221,7 +225,7 @@ class _Court:
         return best
 
     def _trace(self, question: Question, lasso: Lasso, instance: tuple[object, ...]) -> Trace:
-        """The lasso as the reference executes it, and finds it."""
+        """Return the lasso as a trace, after the reference has executed it and confirmed it."""
         graph, engine = self.graph, self.provenance.engine
         start, steps, loop = unfolded(graph, lasso)
         why = _why(question, instance, loop, len(steps) - loop)
@@ -259,7 +263,7 @@ def _why(question: Question, instance: tuple[object, ...], before: int, count: i
 
 
 def _held(formula: ir.Temporal) -> str:
-    """Return the words for a run on which a formula is true."""
+    """Return a description of a run on which a formula is true."""
     goal, premise = _word(formula.goal), _word(formula.premise)
     return {
         ir.LivenessKind.INITIALLY: f"{goal} is true at first",
@@ -272,7 +276,7 @@ def _held(formula: ir.Temporal) -> str:
 
 
 def _broken(formula: ir.Temporal) -> str:
-    """Return the words for a run that breaks a formula."""
+    """Return a description of a run that breaks a formula."""
     goal, premise = _word(formula.goal), _word(formula.premise)
     return {
         ir.LivenessKind.INITIALLY: f"{goal} is false at first",

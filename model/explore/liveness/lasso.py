@@ -1,5 +1,5 @@
-"""Search for a lasso: a fair run that breaks a liveness property has a shortest way into a fair cycle, which
-its pattern accepts.
+"""Search for a lasso: a shortest way into a fair cycle, such that the run is accepted by the automaton of the
+runs that break a liveness property.
 
 1. Where the pattern has one mode, or waits and then has one, the run goes on by states of the graph: those
    behind one in which the mode may begin. Else it goes on by pairs of a state and a mode, which are a graph
@@ -31,8 +31,8 @@ SOURCE = -1
 
 @dataclass
 class Graph:
-    """All steps between numbered states, initial states first, then level by level; each step one edge,
-    without those that change nothing.
+    """Graph of all steps between numbered states, initial states first, then level by level; each step one
+    edge, without those that change nothing.
 
     The edges of state s are numbered from `offsets[s]` to `offsets[s + 1] - 1`; only `expanded` states have
     theirs. `masks[kinds[e]]` is the mask of the kinds that the edge is of, `possible[s]` that of all edges
@@ -59,12 +59,12 @@ class Graph:
 
     @property
     def expanded(self) -> int:
-        """Number of states, from the first on, whose edges are known."""
+        """Return the number of states, from the first on, whose edges are known."""
         return len(self.offsets) - 1
 
     @property
     def fair(self) -> int:
-        """Mask of all fair kinds."""
+        """Return the mask of all fair kinds."""
         return self.weak | self.strong
 
     def edges(self, state: int) -> range:
@@ -93,8 +93,8 @@ class Graph:
 
 @dataclass(frozen=True)
 class Lasso:
-    """Lasso as edges: from the initial state `start` along `stem` to `knot`, then round `cycle` for ever
-    (empty: it stays at the knot).
+    """Lasso as edges: from the initial state `start` along `stem` to the state `knot`, then round `cycle` for
+    ever (empty: the run stays at the knot).
     """
 
     start: int
@@ -122,8 +122,8 @@ def find_lasso(graph: Graph, pattern: Pattern) -> Lasso | None:
 
 
 def _lasso(graph: Graph, first: Truth, rest: Truth, *, anywhere: bool) -> Lasso | None:
-    """A fair lasso that begins with a state of `first`, an initial one or `anywhere` on the way, and goes on
-    by those of `rest`.
+    """Return a fair lasso that begins with a state of `first`, an initial one or, with `anywhere`, any on the
+    way, and goes on by states of `rest`; None if there is none.
     """
     part = _Part(graph, first, rest, anywhere=anywhere)
     home: dict[int, list[int]] = {}
@@ -143,12 +143,12 @@ def _lasso(graph: Graph, first: Truth, rest: Truth, *, anywhere: bool) -> Lasso 
 
 
 def _free_kind(graph: Graph) -> int:
-    """The mask of a kind that no edge has, and no state."""
+    """Return the mask of a kind that no edge and no state has."""
     return 1 << max(mask.bit_length() for mask in (*graph.masks, graph.weak, graph.strong))
 
 
 def _requiring(graph: Graph, required: Sequence[Truth]) -> Graph:
-    """The graph, in which a fair cycle meets all of these."""
+    """Return the graph with conditions such that a fair cycle meets each of the `required` sets of states."""
     for truth in required:
         if truth is not None:
             bit = _free_kind(graph)
@@ -160,12 +160,13 @@ def _requiring(graph: Graph, required: Sequence[Truth]) -> Graph:
 
 
 class _Product:
-    """The pairs of a state and a mode that a run may come to, as a graph.
+    """Product of the graph and an automaton: the pairs of a state and a mode that a run may reach, as a
+    graph.
 
     Attributes:
         graph: the pairs and their edges.
-        states: of each pair its state.
-        edges: of each edge that of the graph of states.
+        states: for each pair its state.
+        edges: for each edge the edge in the graph of states.
     """
 
     def __init__(self, graph: Graph, pattern: Pattern) -> None:
@@ -198,7 +199,7 @@ class _Product:
         return bit
 
     def _number(self, state: int, mode: int, origin: int = -1) -> int:
-        """The number of a pair; a new one was found by the next edge, from `origin`."""
+        """Return the number of a pair; a new pair is recorded as found by the next edge, from `origin`."""
         made = self.graph
         number = self._numbers.setdefault((state, mode), len(made))
         if number == len(made):
@@ -228,8 +229,8 @@ def _is_true(truth: Truth, state: int) -> bool:
 
 
 class _Part:
-    """The states of a run that begins with one of `first` and goes on by those of `rest`: `order` by distance
-    from the beginning of a run, `inside` a mark for each.
+    """Part of the graph for runs that begin with a state of `first` and go on by states of `rest`: `order`
+    lists the states by distance from the beginning of a run, `inside` marks them.
     """
 
     def __init__(self, graph: Graph, first: Truth, rest: Truth, *, anywhere: bool) -> None:
@@ -274,8 +275,8 @@ class _Part:
                 after.append(target)
 
     def stem(self, state: int) -> list[int]:
-        """A shortest way from an initial state to this one, as edges: to a source by any states, from there
-        by those of the part.
+        """Return a shortest way from an initial state to `state`, as edges: to a source of the part by any
+        states, and from there by states of the part.
         """
         found: list[int] = []
         while (edge := self._from[state]) != SOURCE:
@@ -285,8 +286,8 @@ class _Part:
 
 
 def fair_components(graph: Graph, states: Sequence[int], inside: bytearray) -> Iterator[list[int]]:
-    """Return the largest sets of these states through all of whose states a fair cycle goes; a set of one may
-    be a cycle of length 0.
+    """Yield the largest sets of these states such that a fair cycle goes through all states of the set; a set
+    of one state may be a cycle of length 0.
     """
     region = array("I", bytes(4 * len(graph)))
     for state in states:
@@ -316,8 +317,8 @@ def fair_components(graph: Graph, states: Sequence[int], inside: bytearray) -> I
 
 
 def _summary(graph: Graph, component: Sequence[int], region: array[int], name: int) -> tuple[int, int, int]:
-    """The masks of kinds that are possible in all states of a component, in any, and taken by an edge within
-    it.
+    """Return three masks of kinds: those possible in all states of a component, those possible in some, and
+    those taken by an edge within it.
     """
     always, ever, taken = -1, 0, 0
     for state in component:
@@ -371,8 +372,8 @@ def components(graph: Graph, states: Sequence[int], region: array[int], name: in
 
 
 def fair_cycle(graph: Graph, knot: int, component: set[int]) -> list[int]:
-    """Return a short fair cycle from the knot through states of its component, as edges: always to the
-    nearest missing requirement, and then back.
+    """Return a short fair cycle from the knot through states of its component, as edges: each time to the
+    nearest requirement that is still missing, and then back.
     """
     walk: list[int] = []
     at = knot
@@ -391,8 +392,8 @@ def fair_cycle(graph: Graph, knot: int, component: set[int]) -> list[int]:
 
 
 def _nearest(graph: Graph, at: int, component: set[int], missing: int, home: int) -> list[int]:
-    """The shortest way from `at`, one step at least, that takes a missing kind or ends where a weakly fair
-    one is impossible; else to `home`.
+    """Return the shortest way from `at`, of at least one step, that takes a missing kind or ends where a
+    missing weakly fair kind is impossible; if no kind is missing, the way to `home`.
     """
     came: dict[int, int] = {}
     front = [at]

@@ -27,7 +27,7 @@ NEVER = bytearray()
 
 @dataclass(frozen=True)
 class Pattern:
-    """An automaton over the states of a run.
+    """Automaton over the states of a run.
 
     The first state is read by a mode of `begin`, each other one by a mode of `moves` of the mode before. The
     run is accepted when it meets each of `recurring` again and again: `recurring[c][m]` are the states in
@@ -40,7 +40,9 @@ class Pattern:
 
     @property
     def waits(self) -> bool:
-        """Return True if mode 0 reads any states before the others begin, and accepts none."""
+        """Return True if mode 0 may read any states before the other modes begin, and accepts no run by
+        itself.
+        """
         return len(self.moves) > 1 and self.begin[:1] == ((0, None),) and self.moves[0] == self.begin
 
 
@@ -105,7 +107,9 @@ def _from_some_state_on(first: Truth, rest: Truth) -> Pattern:
 
 
 def _answered(premise: bytearray, goal: bytearray) -> Pattern:
-    """Mode 1 owes a goal, mode 0 owes none, again and again."""
+    """Return the automaton of answered premises: mode 1 owes a goal, mode 0 owes none, and mode 0 is entered
+    again and again.
+    """
     open_ = _and(premise, _not(goal))
     begin = ((0, _not(open_)), (1, open_))
     return Pattern(begin, (begin, ((0, goal), (1, _not(goal)))), ((None, NEVER),))

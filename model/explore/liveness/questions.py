@@ -1,5 +1,5 @@
-"""Questions of liveness: one for each liveness property of a program, or one from outside by names, with each
-value of its parameters.
+"""Questions of liveness: one for each liveness property of a program, or one for a formula given from
+outside; each is asked for every value of its parameters.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from antiphon.spec.lang.values import LivenessNote
 class Question:
     """A liveness property of one program.
 
-    `instances` are the values of its parameters, each asked by itself; one, empty, when there are none.
+    `instances` are the values of its parameters, each judged by itself; without parameters there is one empty
+    instance.
     """
 
     liveness: ir.LivenessProperty
@@ -27,11 +28,11 @@ class Question:
 
     @property
     def name(self) -> str:
-        """Name of the property."""
+        """Return the name of the property."""
         return self.liveness.name
 
     def values(self, instance: tuple[Any, ...]) -> Values:
-        """Return the parameters under these values."""
+        """Return the parameters by name, each with its type and its value in this instance."""
         return {
             item.name: (item.type, value)
             for item, value in zip(self.liveness.parameters, instance, strict=True)
@@ -44,8 +45,8 @@ def declared(program: Program) -> dict[str, Question]:
 
 
 def question(program: Program, asked: LivenessNote, *, name: str = "") -> Question:
-    """Return the question for a temporal formula from outside, of methods by their names: `leads_to("waits",
-    "eats")`, or another one.
+    """Return the question for a temporal formula that is given from outside the specification, over methods
+    by their names: `leads_to("waits", "eats")`, or another formula.
 
     Raises:
         SpecError: there is no such method that gives a bool, or the parameters of two of them differ.
@@ -66,7 +67,7 @@ def question(program: Program, asked: LivenessNote, *, name: str = "") -> Questi
 
 
 def _told(note: LivenessNote) -> str:
-    """The formula in words, without what it assumes: `waits leads to eats`."""
+    """Return the formula in words, without its assumptions: `waits leads to eats`."""
     return " ".join(filter(None, (note.premise, note.kind.replace("_", " "), note.goal)))
 
 

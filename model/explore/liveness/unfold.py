@@ -1,7 +1,7 @@
-"""Unfolding of a lasso among representatives of orbits to a run of the specification: its cycle is taken
-until the state itself comes again, and not only another one of its orbit.
+"""Unfolding of a lasso of representatives of orbits to a run of the specification: the cycle is repeated
+until it returns to the same state, and not only to another state of its orbit.
 
-That ends, since an orbit is finite. This file asks CPython for each step.
+The repetition ends, since an orbit is finite. This file asks CPython for each step.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def unfolded(graph: FairGraph, lasso: Lasso) -> tuple[State, list[Step], int]:
 
 
 def _followed(graph: FairGraph, edge: int, here: State, taken: list[Step]) -> State:
-    """The state that a step of this edge leads to from `here`; the step is noted as taken."""
+    """Return the state to which a step of this edge leads from `here`, and append the step to `taken`."""
     for transition in graph.program.reference.successors(here):
         if transition.state != here and graph.is_edge(edge, here, transition):
             taken.append(transition.step)

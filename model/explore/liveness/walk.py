@@ -1,9 +1,10 @@
-"""Graph of a program for liveness: all steps between all states, each with its kind, as far as a bound lets.
+"""Graph of a program for liveness: all steps between all states, each with its kind, as far as a bound
+allows.
 
 Every step of every state is kept, faults too: fairness is about steps, and no reduction of the search keeps
-them all. So liveness walks the graph by itself, and takes nothing from a search that leaves steps out. Where
-nothing tells the members of symmetric sets apart, it may be the graph of orbits, in which a step from a state
-to another of its orbit is an edge too.
+them all. So liveness walks the graph separately, and reuses no search that leaves steps out. If nothing
+distinguishes the members of symmetric sets, it may be the graph of orbits, in which a step from a state to
+another of its orbit is an edge too.
 
 This file knows nothing of liveness properties.
 """
@@ -36,7 +37,7 @@ class FairGraph(Visitor):
     Attributes:
         graph: states and edges by number, each edge with the kind of its step.
         space: the states.
-        walk: how far it came, and why not further.
+        walk: how far the walk came, and why not further.
         failure: the error of the specification that ended it, if one did.
         symmetric: whether a state stands for all that differ in the names of interchangeable members.
     """
@@ -79,7 +80,7 @@ class FairGraph(Visitor):
         parameters, else 0.
 
         Raises:
-            SpecError: it cannot be evaluated in some state.
+            SpecError: the call cannot be evaluated in some state.
         """
         holds = self._transitions.formula(cast("ir.Call", call), values)
         return bytearray(map(holds, self.space.packed[: len(self)]))
@@ -93,7 +94,7 @@ class FairGraph(Visitor):
         return self._transitions.step(self._steps[edge])
 
     def stands_for(self, number: int, state: State) -> bool:
-        """Return True if the state of this number is `state`, or the one that stands for it."""
+        """Return True if the state with this number is `state`, or the one that represents it."""
         return self._transitions.pack(state) == self.space.packed[number]
 
     def is_edge(self, edge: int, state: State, transition: Transition) -> bool:
@@ -108,8 +109,8 @@ class FairGraph(Visitor):
         return mask == kinds and self.stands_for(self.graph.targets[edge], transition.state)
 
     def states(self, first: int, last: int) -> None:
-        """Note the initial states, which are found first; the others come with the transitions that find
-        them.
+        """Note the initial states, which are found first; all other states come with the transitions that
+        find them.
         """
         if not first:
             for _ in range(last):
@@ -142,8 +143,8 @@ class FairGraph(Visitor):
         self.graph.depths.append(depth)
 
     def _learn(self, number: int) -> int:
-        """The kinds of a step that it is of everywhere, as the number of their mask; all steps up to this one
-        are new.
+        """Return the number of the mask of kinds that a step has in every state; steps up to this number are
+        added if they are new.
         """
         while len(self._kinds_of) <= number:
             step, mask = len(self._kinds_of), 0
@@ -157,8 +158,8 @@ class FairGraph(Visitor):
         return self._kinds_of[number]
 
     def _undecided(self) -> SpecError | None:
-        """Decides of what kinds the steps are that are of some in certain states only; the error of the
-        specification that keeps it from being decided.
+        """Decide the kinds that some steps have in certain states only; return the error of the specification
+        that prevents this, or None.
         """
         graph = self.graph
         try:
@@ -175,8 +176,8 @@ class FairGraph(Visitor):
         return None
 
     def unspent(self) -> Graph | None:
-        """Return the graph in which a kind counts as possible also where only a spent budget disables its
-        steps; None when no budget does.
+        """Return the graph in which a kind also counts as possible where only a spent budget disables its
+        steps; None if no budget does.
 
         Where too many steps have budgets, every kind counts as possible everywhere.
         """
@@ -212,7 +213,7 @@ class FairGraph(Visitor):
 
     def held(self, states: Iterable[int]) -> tuple[Step, str] | None:
         """Return a fair step that only a spent budget disables in one of these states, with the text of its
-        guard.
+        guard; None if there is none.
         """
 
         def is_fair(step: Step) -> bool:

@@ -3,7 +3,7 @@
 Sources: M. Papamarcos, J. Patel, "A low-overhead coherence solution for multiprocessors with private cache
 memories", ISCA 1984; problem `cache` of mypyvy.
 
-One core at a time uses the bus. What it asks of the others stays until each has answered.
+One core at a time uses the bus. A request on the bus stays there until every other core has answered.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Value(Index, size="values", symmetric=True):
 
 
 class Line(Enum):
-    """The standing of a copy."""
+    """State of a cached copy: modified, exclusive, shared or invalid."""
 
     INVALID = "invalid"
     SHARED = "shared"
@@ -49,7 +49,7 @@ class Line(Enum):
 
 @record
 class Cell:
-    """An address in a core."""
+    """Pair of a core and an address."""
 
     core: Core
     address: Address
@@ -57,7 +57,7 @@ class Cell:
 
 @record
 class Write:
-    """A core wants to write."""
+    """Request of a core to write a value to an address."""
 
     core: Core
     address: Address
@@ -84,13 +84,13 @@ class CacheCoherence(Spec):
 
     @initial
     def begin(self, memory: Map[Address, Value | None]) -> None:
-        """Memory holds anything."""
+        """Begin with any values in memory."""
         require(all(memory[a] is not None for a in self.each(Address)))
         self.memory = memory
 
     @action
     def read_miss(self, c: Core, a: Address) -> None:
-        """A core without a copy asks the others for one."""
+        """Ask all other cores for a copy, at a core that has none and reads."""
         require(self.line[c][a] is Line.INVALID and not self.busy)
         self.busy = True
         self.reading |= {Cell(c, a)}
@@ -98,13 +98,15 @@ class CacheCoherence(Spec):
 
     @action
     def has_none_to_share(self, c: Core, a: Address) -> None:
-        """A core without a copy answers."""
+        """Answer a reading core, at a core that has no copy to share."""
         require(Cell(c, a) in self.asked_to_share and self.line[c][a] is Line.INVALID)
         self.asked_to_share -= {Cell(c, a)}
 
     @action
     def share(self, c: Core, a: Address, v: Value) -> None:
-        """A core with a copy puts it on the bus, writes it back if it was modified, and shares it."""
+        """Put a copy on the bus for a reading core; write the copy back if it was modified, and keep it as
+        shared.
+        """
         require(Cell(c, a) in self.asked_to_share and self.line[c][a] is not Line.INVALID)
         require(self.copy[c][a] == v)
         self.asked_to_share -= {Cell(c, a)}
@@ -115,7 +117,7 @@ class CacheCoherence(Spec):
 
     @action
     def read_shared(self, c: Core, a: Address, v: Value) -> None:
-        """All have answered, and a copy is on the bus."""
+        """End a read when all cores have answered, with the copy that is on the bus."""
         require(Cell(c, a) in self.reading and len(self.asked_to_share) == 0 and v in self.on_bus)
         self.copy[c][a] = v
         self.line[c][a] = Line.SHARED
@@ -125,7 +127,7 @@ class CacheCoherence(Spec):
 
     @action
     def read_memory(self, c: Core, a: Address) -> None:
-        """All have answered, and nobody has a copy."""
+        """End a read when all cores have answered, with the value in memory, since no core has a copy."""
         require(Cell(c, a) in self.reading and len(self.asked_to_share) == 0 and len(self.on_bus) == 0)
         self.copy[c][a] = self.memory[a]
         self.line[c][a] = Line.EXCLUSIVE
@@ -134,7 +136,7 @@ class CacheCoherence(Spec):
 
     @action
     def write_miss(self, c: Core, a: Address, v: Value) -> None:
-        """A core without a copy asks the others to give theirs up."""
+        """Ask all other cores to give up their copies, at a core that has none and writes."""
         require(self.line[c][a] is Line.INVALID and not self.busy)
         self.busy = True
         self.writing |= {Write(c, a, v)}
@@ -142,13 +144,13 @@ class CacheCoherence(Spec):
 
     @action
     def has_none_to_give_up(self, c: Core, a: Address) -> None:
-        """A core without a copy answers."""
+        """Answer a writing core, at a core that has no copy to give up."""
         require(Cell(c, a) in self.asked_to_give_up and self.line[c][a] is Line.INVALID)
         self.asked_to_give_up -= {Cell(c, a)}
 
     @action
     def give_up(self, c: Core, a: Address, v: Value) -> None:
-        """A core writes its copy back if it was modified, and has none any more."""
+        """Give up a copy for a writing core; write it back first if it was modified."""
         require(Cell(c, a) in self.asked_to_give_up and self.line[c][a] is not Line.INVALID)
         require(self.copy[c][a] == v)
         self.asked_to_give_up -= {Cell(c, a)}
@@ -159,7 +161,7 @@ class CacheCoherence(Spec):
 
     @action
     def write_after_miss(self, c: Core, a: Address, v: Value) -> None:
-        """All have answered: the core has the only copy."""
+        """End a write when all cores have answered: the writing core has the only copy."""
         require(self.line[c][a] is Line.INVALID and Write(c, a, v) in self.writing)
         require(len(self.asked_to_give_up) == 0)
         self.copy[c][a] = v
@@ -177,7 +179,7 @@ class CacheCoherence(Spec):
 
     @action
     def write_shared(self, c: Core, a: Address, v: Value) -> None:
-        """Write a shared copy, after asking the others to forget theirs."""
+        """Begin to write a shared copy: ask all other cores to forget theirs."""
         require(self.line[c][a] is Line.SHARED and not self.busy)
         self.busy = True
         self.writing |= {Write(c, a, v)}
@@ -185,14 +187,14 @@ class CacheCoherence(Spec):
 
     @action
     def forget(self, c: Core, a: Address) -> None:
-        """A core has no copy any more."""
+        """Forget a copy, for a core that writes a shared one."""
         require(Cell(c, a) in self.asked_to_forget)
         self.asked_to_forget -= {Cell(c, a)}
         self.line[c][a] = Line.INVALID
 
     @action
     def write_after_all_forgot(self, c: Core, a: Address, v: Value) -> None:
-        """All have answered: the core has the only copy."""
+        """End a write to a shared copy when all cores have answered: the writing core has the only copy."""
         require(self.line[c][a] is Line.SHARED and Write(c, a, v) in self.writing)
         require(len(self.asked_to_forget) == 0)
         self.copy[c][a] = v
@@ -202,20 +204,20 @@ class CacheCoherence(Spec):
 
     @action
     def evict_modified(self, c: Core, a: Address) -> None:
-        """A core makes room, and writes its copy back."""
+        """Make room at a core, and write the modified copy back."""
         require(self.line[c][a] is Line.MODIFIED and not self.busy)
         self.memory[a] = self.copy[c][a]
         self.line[c][a] = Line.INVALID
 
     @action
     def evict(self, c: Core, a: Address) -> None:
-        """A core makes room."""
+        """Make room at a core by dropping a copy that is not modified."""
         require(self.line[c][a] in (Line.SHARED, Line.EXCLUSIVE) and not self.busy)
         self.line[c][a] = Line.INVALID
 
     @invariant
     def Coherence(self) -> bool:
-        """A copy that is valid and not modified is what stands in memory."""
+        """Invariant: a copy that is valid and not modified equals the value in memory."""
         return all(
             self.line[c][a] in (Line.INVALID, Line.MODIFIED) or self.copy[c][a] == self.memory[a]
             for c in self.each(Core)
@@ -224,7 +226,7 @@ class CacheCoherence(Spec):
 
     @witness
     def modified(self) -> bool:
-        """Some core writes."""
+        """Witness: some core writes."""
         return any(self.line[c][a] is Line.MODIFIED for c in self.each(Core) for a in self.each(Address))
 
 
@@ -232,12 +234,12 @@ class CacheCoherenceProof(CacheCoherence):
     """Invariants of the proof: the holder of the only copy, and facts while the bus is in use."""
 
     def only(self, c: Core, a: Address) -> bool:
-        """The core has a copy of its own."""
+        """Return True if the core has the only copy: its line is exclusive or modified."""
         return self.line[c][a] in (Line.EXCLUSIVE, Line.MODIFIED)
 
     @invariant
     def SomethingIsThere(self) -> bool:
-        """Memory holds values, and so do valid copies."""
+        """Invariant: every address in memory and every valid copy has a value."""
         return all(
             self.memory[a] is not None
             and all(
@@ -248,7 +250,7 @@ class CacheCoherenceProof(CacheCoherence):
 
     @invariant
     def OnlyCopy(self) -> bool:
-        """Invariant: a core with a copy of its own has the only one."""
+        """Invariant: a core whose line is exclusive or modified has the only copy."""
         return all(
             c == d or not self.only(c, a) or self.line[d][a] is Line.INVALID
             for a in self.each(Address)
@@ -258,7 +260,9 @@ class CacheCoherenceProof(CacheCoherence):
 
     @invariant
     def BusIsInUse(self) -> bool:
-        """Invariant: a core that has requested, was requested or sends uses the bus."""
+        """Invariant: the bus is in use while a core reads or writes over it, has a request to answer, or has
+        put a value on it.
+        """
         return self.busy or (
             len(self.reading) == 0
             and len(self.writing) == 0
@@ -270,7 +274,7 @@ class CacheCoherenceProof(CacheCoherence):
 
     @invariant
     def OneUsesTheBus(self) -> bool:
-        """One core reads or writes."""
+        """Invariant: at most one core reads or writes over the bus."""
         return (
             len(self.reading) <= 1
             and len(self.writing) <= 1
@@ -337,7 +341,9 @@ class CacheCoherenceProof(CacheCoherence):
 
     @invariant
     def BusHasWhatIsInMemory(self) -> bool:
-        """Invariant: a value on the bus for a reader stands in memory, and is every valid copy."""
+        """Invariant: a value on the bus for a reader equals that in memory, and every valid copy has that
+        value.
+        """
         return all(
             self.memory[r.address] == v
             and all(

@@ -24,24 +24,24 @@ from antiphon.spec.lang import (
 
 
 class Client(Index, size="clients", symmetric=True):
-    """Client that asks."""
+    """Client that sends requests."""
 
 
 class Request(Index, size="requests", symmetric=True):
-    """A question."""
+    """Request of a client to the server."""
 
 
 class Response(Index, size="responses", symmetric=True):
-    """An answer."""
+    """Response of the server to a client."""
 
 
 class Query(Index, size="queries", symmetric=True):
-    """The number under which the server asks the database."""
+    """Number under which the server queries the database."""
 
 
 @record
 class Fit:
-    """Match of a response and the request that it answers."""
+    """Fact that a response fits a request."""
 
     request: Request
     response: Response
@@ -49,7 +49,7 @@ class Fit:
 
 @record
 class Asked:
-    """A client has sent a request."""
+    """Fact that a client has sent a request."""
 
     client: Client
     request: Request
@@ -57,14 +57,14 @@ class Asked:
 
 @record
 class Answered:
-    """A response is for this client."""
+    """Message: a response on its way to a client."""
 
     client: Client
     response: Response
 
 
 class ClientServer(Spec):
-    """The server answers by itself."""
+    """Server that answers requests by itself."""
 
     clients: Const[int] = 2
     requests: Const[int] = 2
@@ -77,29 +77,29 @@ class ClientServer(Spec):
 
     @initial
     def begin(self, fits: Set[Fit]) -> None:
-        """Any responses may fit any requests."""
+        """Begin with any relation between requests and the responses that fit them."""
         self.fits = fits
 
     @action
     def ask(self, c: Client, r: Request) -> None:
-        """A client sends a request."""
+        """Send a request from a client."""
         self.asked |= {Asked(c, r)}
 
     @action
     def answer(self, c: Client, r: Request, a: Response) -> None:
-        """The server sends a response that fits."""
+        """Send a response that fits a request of the client."""
         require(Asked(c, r) in self.asked and Fit(r, a) in self.fits)
         self.answered |= {Answered(c, a)}
 
     @action
     def receive(self, c: Client, a: Response) -> None:
-        """The response arrives."""
+        """Receive a response at its client."""
         require(Answered(c, a) in self.answered)
         self.received |= {Answered(c, a)}
 
     @invariant
     def OnlyAnswers(self) -> bool:
-        """A response that a client has received fits a request that it has sent."""
+        """Invariant: a response that a client has received fits a request that the client has sent."""
         return all(
             any(
                 Asked(got.client, r) in self.asked and Fit(r, got.response) in self.fits
@@ -110,7 +110,7 @@ class ClientServer(Spec):
 
     @witness
     def somebody_is_answered(self) -> bool:
-        """Some client gets a response."""
+        """Witness: some client gets a response."""
         return len(self.received) > 0
 
 
@@ -119,7 +119,7 @@ class ClientServerProof(ClientServer):
 
     @invariant
     def OnlyAnswersSent(self) -> bool:
-        """A response on its way fits a request of its client."""
+        """Invariant: a response on its way fits a request of its client."""
         return all(
             any(
                 Asked(sent.client, r) in self.asked and Fit(r, sent.response) in self.fits
@@ -131,7 +131,7 @@ class ClientServerProof(ClientServer):
 
 @record
 class QueryAsked:
-    """The server has asked the database."""
+    """Fact that the server has sent a query to the database."""
 
     query: Query
     request: Request
@@ -139,7 +139,7 @@ class QueryAsked:
 
 @record
 class QueryAnswered:
-    """The database has answered."""
+    """Message: the database's answer to a query."""
 
     query: Query
     response: Response
@@ -147,14 +147,14 @@ class QueryAnswered:
 
 @record
 class Waiting:
-    """The answer to a query is for this client."""
+    """Fact that the answer to a query is for a certain client."""
 
     query: Query
     client: Client
 
 
 class ClientServerDatabase(Spec):
-    """The server asks a database, and remembers for whom."""
+    """Server that queries a database, and remembers which client waits for which query."""
 
     clients: Const[int] = 2
     requests: Const[int] = 1
@@ -171,17 +171,17 @@ class ClientServerDatabase(Spec):
 
     @initial
     def begin(self, fits: Set[Fit]) -> None:
-        """Any responses may fit any requests."""
+        """Begin with any relation between requests and the responses that fit them."""
         self.fits = fits
 
     @action
     def ask(self, c: Client, r: Request) -> None:
-        """A client sends a request."""
+        """Send a request from a client."""
         self.asked |= {Asked(c, r)}
 
     @action
     def query(self, c: Client, r: Request, i: Query) -> None:
-        """The server asks the database under a number that nobody waits for."""
+        """Query the database for a request, under a number for which no client waits."""
         require(Asked(c, r) in self.asked)
         require(all(Waiting(i, d) not in self.waiting for d in self.each(Client)))
         self.waiting |= {Waiting(i, c)}
@@ -189,25 +189,25 @@ class ClientServerDatabase(Spec):
 
     @action
     def look_up(self, i: Query, r: Request, a: Response) -> None:
-        """The database answers what fits."""
+        """Answer a query at the database, with a response that fits."""
         require(QueryAsked(i, r) in self.queried and Fit(r, a) in self.fits)
         self.found |= {QueryAnswered(i, a)}
 
     @action
     def answer(self, c: Client, i: Query, a: Response) -> None:
-        """The server passes the answer on to whom it is for."""
+        """Pass the database's answer on to the client that waits for it."""
         require(QueryAnswered(i, a) in self.found and Waiting(i, c) in self.waiting)
         self.answered |= {Answered(c, a)}
 
     @action
     def receive(self, c: Client, a: Response) -> None:
-        """The response arrives."""
+        """Receive a response at its client."""
         require(Answered(c, a) in self.answered)
         self.received |= {Answered(c, a)}
 
     @invariant
     def OnlyAnswers(self) -> bool:
-        """A response that a client has received fits a request that it has sent."""
+        """Invariant: a response that a client has received fits a request that the client has sent."""
         return all(
             any(
                 Asked(got.client, r) in self.asked and Fit(r, got.response) in self.fits
@@ -218,16 +218,16 @@ class ClientServerDatabase(Spec):
 
     @witness
     def somebody_is_answered(self) -> bool:
-        """Some client gets a response."""
+        """Witness: some client gets a response."""
         return len(self.received) > 0
 
 
 class ClientServerDatabaseProof(ClientServerDatabase):
-    """Invariants of the proof on the way of an answer."""
+    """Invariants of the proof, one for each stage of an answer's way through the database."""
 
     @invariant
     def OnlyAnswersSent(self) -> bool:
-        """A response on its way fits a request of its client."""
+        """Invariant: a response on its way fits a request of its client."""
         return all(
             any(
                 Asked(sent.client, r) in self.asked and Fit(r, sent.response) in self.fits
@@ -238,7 +238,7 @@ class ClientServerDatabaseProof(ClientServerDatabase):
 
     @invariant
     def QueriesAreForSomebody(self) -> bool:
-        """Invariant: a client that waits for a query has sent its request."""
+        """Invariant: for each query some client waits that has sent the query's request."""
         return all(
             any(
                 Waiting(q.query, c) in self.waiting and Asked(c, q.request) in self.asked
@@ -249,7 +249,7 @@ class ClientServerDatabaseProof(ClientServerDatabase):
 
     @invariant
     def FoundFits(self) -> bool:
-        """Invariant: the database's answers match its questions."""
+        """Invariant: an answer of the database fits the request of its query."""
         return all(
             any(
                 QueryAsked(a.query, r) in self.queried and Fit(r, a.response) in self.fits
@@ -260,7 +260,7 @@ class ClientServerDatabaseProof(ClientServerDatabase):
 
     @invariant
     def OneWaits(self) -> bool:
-        """One client waits for a query."""
+        """Invariant: at most one client waits for each query."""
         return all(
             one.query != other.query or one.client == other.client
             for one in self.waiting

@@ -39,14 +39,14 @@ Epoch = Annotated[int, Between(0, "epochs")]
 
 @record
 class Transfer:
-    """The lock on its way to a host."""
+    """Message with the lock on its way to a host, and the lock's number."""
 
     host: Host
     epoch: Epoch
 
 
 class DistributedLock(Spec):
-    """The lock goes from host to host."""
+    """Lock that hosts pass to one another by messages."""
 
     hosts: Const[int] = 3
     epochs: Const[int] = 3
@@ -57,28 +57,28 @@ class DistributedLock(Spec):
 
     @initial
     def begin(self, first: Host, epoch: Epoch) -> None:
-        """One host has the lock, and a number that is not 0."""
+        """Begin with the lock at one host, with a number that is not 0."""
         require(epoch > 0)
         self.holding[first] = True
         self.epoch[first] = epoch
 
     @action
     def grant(self, p: Host, to: Host, epoch: Epoch) -> None:
-        """The holder sends the lock on, with a higher number."""
+        """Send the lock from its holder to a host, with a higher number."""
         require(self.holding[p] and epoch > self.epoch[p])
         self.holding[p] = False
         self.network |= {Transfer(to, epoch)}
 
     @action
     def accept(self, message: Annotated[Transfer, In("network")]) -> None:
-        """A host takes a lock whose number is higher than its own."""
+        """Take a lock whose number is higher than that of the receiving host."""
         require(message.epoch > self.epoch[message.host])
         self.holding[message.host] = True
         self.epoch[message.host] = message.epoch
 
     @invariant
     def MutualExclusion(self) -> bool:
-        """At most one host has the lock."""
+        """Invariant: at most one host has the lock."""
         return all(
             p == q or not (self.holding[p] and self.holding[q])
             for p in self.each(Host)
@@ -87,20 +87,20 @@ class DistributedLock(Spec):
 
     @witness
     def passed_on(self) -> bool:
-        """Some host holds the highest number."""
+        """Witness: some host holds the lock with the highest possible number."""
         return any(self.holding[p] and self.epoch[p] == self.epochs for p in self.each(Host))
 
 
 class DistributedLockProof(DistributedLock):
-    """The lock has the highest number, wherever it is."""
+    """Invariants of the proof: the lock has the highest number, whether a host has it or a message."""
 
     def is_in_flight(self, message: Transfer) -> bool:
-        """The message would be accepted."""
+        """Return True if the message would be accepted: its number is higher than that of its receiver."""
         return message in self.network and message.epoch > self.epoch[message.host]
 
     @invariant
     def OneInFlight(self) -> bool:
-        """At most one message would be accepted."""
+        """Invariant: at most one message would be accepted."""
         return all(
             not (self.is_in_flight(one) and self.is_in_flight(other))
             or (one.host == other.host and one.epoch == other.epoch)
@@ -110,7 +110,7 @@ class DistributedLockProof(DistributedLock):
 
     @invariant
     def InFlightIsHeldByNobody(self) -> bool:
-        """While a message would be accepted, nobody has the lock."""
+        """Invariant: while a message would be accepted, no host has the lock."""
         return all(
             not self.is_in_flight(message) or not self.holding[p]
             for message in self.network
@@ -119,7 +119,7 @@ class DistributedLockProof(DistributedLock):
 
     @invariant
     def HolderIsNewest(self) -> bool:
-        """The holder has the highest number of all hosts."""
+        """Invariant: the holder has the highest number of all hosts."""
         return all(
             p == q or not self.holding[p] or self.epoch[q] < self.epoch[p]
             for p in self.each(Host)
@@ -128,7 +128,7 @@ class DistributedLockProof(DistributedLock):
 
     @invariant
     def InFlightIsNewest(self) -> bool:
-        """A message that would be accepted has a higher number than all hosts."""
+        """Invariant: a message that would be accepted has a higher number than all hosts."""
         return all(
             not self.is_in_flight(message) or self.epoch[p] < message.epoch
             for message in self.network

@@ -1,4 +1,4 @@
-"""A firewall lets in who was written to from inside.
+"""Firewall that lets in packets from outside nodes to which an inside node has written.
 
 Source: Y. Feldman, O. Padon, N. Immerman, M. Sagiv, S. Shoham, "Bounded quantifier instantiation for checking
 inductive invariants", TACAS 2017; problem `firewall_ae` of mypyvy, which is outside the decidable fragment:
@@ -27,7 +27,7 @@ class Node(Index, size="nodes", symmetric=True):
 
 @record
 class Packet:
-    """A packet was sent."""
+    """Fact that one node has sent a packet to another."""
 
     source: Node
     to: Node
@@ -44,25 +44,25 @@ class Firewall(Spec):
 
     @initial
     def begin(self, inside: Set[Node]) -> None:
-        """Any nodes may be inside."""
+        """Begin with any nodes inside."""
         self.inside = inside
 
     @action
     def send_out(self, p: Node, q: Node) -> None:
-        """A node inside writes to one outside, which may answer from now on."""
+        """Send a packet from an inside node to an outside node, which may answer from now on."""
         require(p in self.inside and q not in self.inside)
         self.sent |= {Packet(p, q)}
         self.allowed |= {q}
 
     @action
     def send_in(self, p: Node, q: Node) -> None:
-        """A node outside writes to one inside."""
+        """Send a packet from an allowed outside node to an inside node."""
         require(p not in self.inside and q in self.inside and p in self.allowed)
         self.sent |= {Packet(p, q)}
 
     @invariant
     def OnlyAnswers(self) -> bool:
-        """Invariant: a node that has written to one inside was written to by one."""
+        """Invariant: an outside node that has written to an inside node was written to from inside before."""
         return all(
             packet.to not in self.inside or any(Packet(q, packet.source) in self.sent for q in self.inside)
             for packet in self.sent
@@ -70,14 +70,14 @@ class Firewall(Spec):
 
     @witness
     def answered(self) -> bool:
-        """Some packet comes in."""
+        """Witness: some packet comes in."""
         return any(packet.to in self.inside for packet in self.sent)
 
 
 class FirewallProof(Firewall):
-    """Why somebody is allowed."""
+    """Invariant of the proof: the reason why an outside node is allowed."""
 
     @invariant
     def AllowedWasWrittenTo(self) -> bool:
-        """Invariant: a node that is allowed in was written to from inside."""
+        """Invariant: an outside node that is allowed in was written to from inside."""
         return all(any(Packet(q, p) in self.sent for q in self.inside) for p in self.allowed)

@@ -3,8 +3,8 @@
 Source: Y. Feldman, O. Padon, N. Immerman, M. Sagiv, S. Shoham, "Bounded quantifier instantiation for checking
 inductive invariants", TACAS 2017; problem `learning_switch_forall` of mypyvy.
 
-`routes` is the closure of the tables: from the switch a packet for `to` comes to `by`, over however many
-others.
+`routes` is the transitive closure of the switches' tables: a packet for `to` that is at `at` comes to `by`,
+over any number of other switches.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Node(Index, size="nodes", symmetric=True):
 
 @record
 class Route:
-    """A packet for `to` that is at `at` comes to `by`."""
+    """Fact of the routing tables: a packet for `to` that is at `at` comes to `by`."""
 
     to: Node
     at: Node
@@ -40,7 +40,7 @@ class Route:
 
 @record
 class Packet:
-    """A packet from `source` to `to`, on its way from one node to the next."""
+    """Packet from `source` to `to`, on its way from one node to the next."""
 
     source: Node
     to: Node
@@ -63,12 +63,12 @@ class LearningSwitch(Spec):
 
     @action
     def send(self, p: Node, q: Node) -> None:
-        """A host hands a packet to its switch."""
+        """Hand a packet from a host to its switch."""
         self.pending |= {Packet(p, q, p, p)}
 
     @action
     def forward(self, packet: Annotated[Packet, In("pending")], sources: Set[Node], on: Set[Node]) -> None:
-        """A switch learns where the source is, if it does not know, and forwards the packet to some
+        """Learn at a switch the way to the packet's source, if it is unknown, and forward the packet to some
         neighbours.
 
         Afterwards only packets of some sources remain: the network may lose the others.
@@ -88,7 +88,7 @@ class LearningSwitch(Spec):
 
     @invariant
     def Reflexive(self) -> bool:
-        """Invariant: every node that has a route has the route to itself."""
+        """Invariant: every node has, for every target, the route to itself."""
         return all(Route(t, p, p) in self.routes for t in self.each(Node) for p in self.each(Node))
 
     @invariant
@@ -125,7 +125,7 @@ class LearningSwitch(Spec):
 
     @witness
     def learned(self) -> bool:
-        """Some switch learns a way."""
+        """Witness: some switch learns a way."""
         return any(route.at != route.by for route in self.routes)
 
 
@@ -134,7 +134,7 @@ class LearningSwitchProof(LearningSwitch):
 
     @invariant
     def SenderKnows(self) -> bool:
-        """Invariant: a node that has passed a packet on knows a way to its source."""
+        """Invariant: a node that has passed a packet on has a route to the packet's source."""
         return all(
             packet.source == packet.sender
             or Route(packet.source, packet.sender, packet.source) in self.routes
@@ -143,7 +143,7 @@ class LearningSwitchProof(LearningSwitch):
 
     @invariant
     def WaysArrive(self) -> bool:
-        """A way that leads somewhere leads on to its end."""
+        """Invariant: if a route to a target leads through a node, that node has a route to the target."""
         return all(
             route.to == route.by or route.at == route.by or Route(route.to, route.by, route.to) in self.routes
             for route in self.routes

@@ -4,7 +4,7 @@ Source: the running example of J. Wilcox, D. Woos, P. Panchekha, Z. Tatlock, X. 
 "Verdi: a framework for implementing and formally verifying distributed systems", PLDI 2015; problem
 `lockserv` of mypyvy.
 
-A message is in the network once or not at all: a client that asks twice is one that asks.
+A message is in the network once or not at all: a client that asks twice counts as one that asks once.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Client(Index, size="clients", symmetric=True):
 
 
 class LockService(Spec):
-    """The lock is with the server, on its way, or with a client."""
+    """Lock that is with the server, on its way, or with a client."""
 
     clients: Const[int] = 3
 
@@ -40,12 +40,12 @@ class LockService(Spec):
 
     @action
     def ask(self, c: Client) -> None:
-        """A client sends a request."""
+        """Send a request from a client."""
         self.asking |= {c}
 
     @action
     def grant(self, c: Client) -> None:
-        """The server sends the lock to somebody who has asked."""
+        """Send the lock from the server to a client that has asked."""
         require(self.free and c in self.asking)
         self.free = False
         self.asking -= {c}
@@ -53,28 +53,28 @@ class LockService(Spec):
 
     @action
     def receive(self, c: Client) -> None:
-        """The lock arrives."""
+        """Receive the lock at a client."""
         require(c in self.granted)
         self.granted -= {c}
         self.holding[c] = True
 
     @action
     def give_back(self, c: Client) -> None:
-        """The holder sends the lock back."""
+        """Send the lock back from its holder."""
         require(self.holding[c])
         self.holding[c] = False
         self.returned |= {c}
 
     @action
     def take_back(self, c: Client) -> None:
-        """The server has the lock again."""
+        """Receive the lock at the server."""
         require(c in self.returned)
         self.returned -= {c}
         self.free = True
 
     @invariant
     def MutualExclusion(self) -> bool:
-        """At most one client has the lock."""
+        """Invariant: at most one client has the lock."""
         return all(
             p == q or not (self.holding[p] and self.holding[q])
             for p in self.each(Client)
@@ -83,21 +83,21 @@ class LockService(Spec):
 
     @witness
     def lent(self) -> bool:
-        """Some client gets the lock."""
+        """Witness: some client gets the lock."""
         return any(self.holding[c] for c in self.each(Client))
 
 
 class LockServiceProof(LockService):
-    """The lock is in one place only."""
+    """Invariants of the proof: the lock is in one place only."""
 
     @invariant
     def OneGrant(self) -> bool:
-        """One lock is on its way to one client."""
+        """Invariant: the lock is on its way to at most one client."""
         return len(self.granted) <= 1
 
     @invariant
     def OneReturn(self) -> bool:
-        """One lock is on its way back from one client."""
+        """Invariant: the lock is on its way back from at most one client."""
         return len(self.returned) <= 1
 
     @invariant
@@ -112,7 +112,7 @@ class LockServiceProof(LockService):
 
     @invariant
     def FreeAtHome(self) -> bool:
-        """While the server has the lock, nobody else has it."""
+        """Invariant: while the server has the lock, the lock is nowhere else."""
         return not self.free or not any(
             self.holding[c] or c in self.granted or c in self.returned for c in self.each(Client)
         )

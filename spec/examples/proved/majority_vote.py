@@ -40,7 +40,7 @@ class Vote:
 
 
 class MajorityVote(Spec):
-    """Each node votes once; what a majority has voted for is decided."""
+    """Vote in which each node votes once, and a value with the votes of a majority is decided."""
 
     nodes: Const[int] = 3
     values: Const[int] = 2
@@ -51,25 +51,25 @@ class MajorityVote(Spec):
 
     @action
     def vote(self, p: Node, v: Value) -> None:
-        """A node votes, once."""
+        """Vote at a node, once."""
         require(not self.voted[p])
         self.voted[p] = True
         self.votes |= {Vote(p, v)}
 
     @action
     def decide(self, v: Value) -> None:
-        """A majority has voted for a value."""
+        """Decide a value for which a majority has voted."""
         require(2 * sum(1 for p in self.each(Node) if Vote(p, v) in self.votes) > self.nodes)
         self.decided |= {v}
 
     @invariant
     def OneDecision(self) -> bool:
-        """At most one value is decided."""
+        """Invariant: at most one value is decided."""
         return len(self.decided) <= 1
 
     @witness
     def something_is_decided(self) -> bool:
-        """Some run decides."""
+        """Witness: some run decides."""
         return len(self.decided) > 0
 
 
@@ -78,12 +78,12 @@ class MajorityVoteProof(MajorityVote):
 
     @invariant
     def WhoVotedHasVoted(self) -> bool:
-        """A vote is remembered."""
+        """Invariant: a node that has voted remembers that."""
         return all(self.voted[vote.node] for vote in self.votes)
 
     @invariant
     def OneVote(self) -> bool:
-        """A node votes for one value."""
+        """Invariant: a node votes for one value only."""
         return all(
             one.node != other.node or one.value == other.value for one in self.votes for other in self.votes
         )
@@ -98,14 +98,14 @@ class MajorityVoteProof(MajorityVote):
 
 @record
 class Ballot:
-    """A message between two nodes: a candidate asks, a voter answers."""
+    """Message between a candidate, which asks, and a voter, which answers."""
 
     voter: Node
     candidate: Node
 
 
 class LeaderVote(Spec):
-    """A majority makes a leader, and the leader decides."""
+    """Vote in which a majority makes a leader, and the leader decides a value."""
 
     nodes: Const[int] = 3
     values: Const[int] = 2
@@ -119,12 +119,12 @@ class LeaderVote(Spec):
 
     @action
     def request(self, candidate: Node, voter: Node) -> None:
-        """A candidate asks for a vote."""
+        """Ask a node for its vote, as a candidate."""
         self.requests |= {Ballot(voter, candidate)}
 
     @action
     def vote(self, voter: Node, candidate: Node) -> None:
-        """A node that has not voted answers a request."""
+        """Answer a candidate's request with a vote, at a node that has not voted."""
         require(not self.voted[voter] and Ballot(voter, candidate) in self.requests)
         self.voted[voter] = True
         self.requests -= {Ballot(voter, candidate)}
@@ -132,7 +132,7 @@ class LeaderVote(Spec):
 
     @action
     def count(self, candidate: Node, voter: Node) -> None:
-        """A vote arrives."""
+        """Count a vote that has arrived at the candidate."""
         require(Ballot(voter, candidate) in self.answers)
         self.votes[candidate] |= {voter}
 
@@ -144,13 +144,13 @@ class LeaderVote(Spec):
 
     @action
     def decide(self, p: Node, v: Value) -> None:
-        """A leader decides, once."""
+        """Decide a value as the leader, once."""
         require(self.leader[p] and len(self.decided[p]) == 0)
         self.decided[p] |= {v}
 
     @invariant
     def OneDecision(self) -> bool:
-        """All that is decided is one value."""
+        """Invariant: all decisions of all nodes are for one value."""
         return all(
             v == w
             for p in self.each(Node)
@@ -161,16 +161,16 @@ class LeaderVote(Spec):
 
     @witness
     def something_is_decided(self) -> bool:
-        """Some run decides."""
+        """Witness: some run decides."""
         return any(len(self.decided[p]) > 0 for p in self.each(Node))
 
 
 class LeaderVoteProof(LeaderVote):
-    """Votes lead to one leader."""
+    """Invariants of the proof: one vote of each node leads to one leader."""
 
     @invariant
     def OneLeader(self) -> bool:
-        """At most one node leads."""
+        """Invariant: at most one node leads."""
         return all(
             p == q or not (self.leader[p] and self.leader[q])
             for p in self.each(Node)
@@ -179,12 +179,12 @@ class LeaderVoteProof(LeaderVote):
 
     @invariant
     def CountedWasSent(self) -> bool:
-        """A vote that is counted was sent."""
+        """Invariant: a vote that is counted was sent."""
         return all(Ballot(q, p) in self.answers for p in self.each(Node) for q in self.votes[p])
 
     @invariant
     def OneVote(self) -> bool:
-        """A node votes for one candidate."""
+        """Invariant: a node votes for one candidate only."""
         return all(
             one.voter != other.voter or one.candidate == other.candidate
             for one in self.answers
@@ -193,7 +193,7 @@ class LeaderVoteProof(LeaderVote):
 
     @invariant
     def WhoVotedHasVoted(self) -> bool:
-        """A vote is remembered."""
+        """Invariant: a node that has voted remembers that."""
         return all(self.voted[vote.voter] for vote in self.answers)
 
     @invariant
@@ -203,7 +203,7 @@ class LeaderVoteProof(LeaderVote):
 
     @invariant
     def LeadersDecide(self) -> bool:
-        """Only a leader has decided, and one value."""
+        """Invariant: only a leader has decided, and only one value."""
         return all(
             len(self.decided[p]) == 0 or (self.leader[p] and len(self.decided[p]) == 1)
             for p in self.each(Node)

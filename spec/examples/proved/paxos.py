@@ -6,9 +6,9 @@ Sources: L. Lamport, "The part-time parliament", ACM TOCS 16(2), 1998, and "Fast
 protocols", OOPSLA 2017; problems `paxos_epr`, `flexible_paxos_epr`, `fast_paxos_epr` and `multi_paxos_epr` of
 mypyvy.
 
-Messages are facts that stay: a join, a proposal, a vote that was ever sent may arrive at any time, or never.
-`left` holds the rounds that an acceptor has left for a higher one. That at most one value is decided follows
-from what a higher round excludes: `NoOtherChoice`.
+Messages are facts that are never deleted: a join, a proposal or a vote that was sent may arrive at any time,
+or never. `left` holds the rounds that an acceptor has left for a higher one. That at most one value is
+decided follows from what a higher round excludes: `NoOtherChoice`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Value(Index, size="values", symmetric=True):
 
 @record
 class Member:
-    """An acceptor and a round: it has joined it, or left it."""
+    """Pair of an acceptor and a round: the acceptor has joined the round, or left it."""
 
     acceptor: Acceptor
     round: Round
@@ -50,7 +50,7 @@ class Member:
 
 @record
 class Choice:
-    """A value in a round: it is proposed, or decided."""
+    """Pair of a round and a value: the value is proposed or decided in the round."""
 
     round: Round
     value: Value
@@ -66,7 +66,7 @@ class Vote:
 
 
 class Rounds(Spec):
-    """Acceptors join rounds."""
+    """Common part of the protocols: acceptors join rounds."""
 
     acceptors: Const[int] = 3
     rounds: Const[int] = 2
@@ -81,22 +81,24 @@ class Rounds(Spec):
 
     @action
     def begin(self, r: Round) -> None:
-        """The leader of a round asks all to join."""
+        """Begin a round: its leader asks all acceptors to join."""
         self.begun |= {r}
 
     @action
     def join(self, a: Acceptor, r: Round) -> None:
-        """An acceptor joins a round that it has not left, and leaves all below."""
+        """Join round r at an acceptor that has not left it; the acceptor leaves all rounds below."""
         require(r in self.begun and Member(a, r) not in self.left)
         self.joined |= {Member(a, r)}
         self.left |= {Member(a, below) for below in self.each(Round) if below < r}
 
     def have_joined(self, quorum: Set[Acceptor], r: Round) -> bool:
-        """All of them have joined the round."""
+        """Return True if all acceptors of the quorum have joined round r."""
         return all(Member(a, r) in self.joined for a in quorum)
 
     def voted_last(self, quorum: Set[Acceptor], r: Round, last: Round, v: Value) -> bool:
-        """Return True if the last votes of a quorum below r are in this round, and one of them is for v."""
+        """Return True if the last votes of the quorum below round r are in round `last`, and one of them is
+        for v.
+        """
         return (
             last < r
             and any(Vote(a, last, v) in self.votes for a in quorum)
@@ -106,37 +108,37 @@ class Rounds(Spec):
         )
 
     def never_voted(self, quorum: Set[Acceptor], r: Round) -> bool:
-        """A quorum has not voted below r."""
+        """Return True if no acceptor of the quorum has voted in a round below r."""
         return all(vote.acceptor not in quorum or vote.round >= r for vote in self.votes)
 
     def is_proposed(self, r: Round) -> bool:
-        """Something is proposed in the round."""
+        """Return True if some value is proposed in the round."""
         return any(Choice(r, v) in self.proposed for v in self.each(Value))
 
     @invariant
     def OneDecision(self) -> bool:
-        """At most one value is decided, in whatever rounds."""
+        """Invariant: at most one value is decided, whatever the rounds."""
         return all(one.value == other.value for one in self.decided for other in self.decided)
 
     @witness
     def something_is_decided(self) -> bool:
-        """Some run decides."""
+        """Witness: some run decides."""
         return len(self.decided) > 0
 
 
 class Paxos(Rounds):
-    """Majorities join, and majorities decide."""
+    """Paxos, in which a majority joins a round and a majority decides."""
 
     def joins(self, quorum: Set[Acceptor]) -> bool:
-        """Return True if enough have joined a round for a proposal in it."""
+        """Return True if the quorum is large enough for a proposal in a round that it has joined."""
         return 2 * len(quorum) > self.acceptors
 
     def decides(self, r: Round, v: Value) -> bool:
-        """Return True if the votes decide."""
+        """Return True if enough acceptors have voted for v in round r to decide it."""
         return 2 * sum(1 for a in self.each(Acceptor) if Vote(a, r, v) in self.votes) > self.acceptors
 
     def may_decide(self, r: Round, v: Value) -> bool:
-        """Return True if enough have voted for v in r, or may do so."""
+        """Return True if enough acceptors have voted for v in round r, or may still do so, to decide it."""
         return (
             2
             * sum(
@@ -149,39 +151,37 @@ class Paxos(Rounds):
 
     @action
     def propose(self, r: Round, quorum: Set[Acceptor], v: Value) -> None:
-        """The leader of a round proposes any value, if the acceptors that have joined have not
-        voted before.
-        """
+        """Propose any value in round r, if the acceptors that have joined have not voted before."""
         require(not self.is_proposed(r))
         require(self.joins(quorum) and self.have_joined(quorum, r) and self.never_voted(quorum, r))
         self.proposed |= {Choice(r, v)}
 
     @action
     def propose_again(self, r: Round, quorum: Set[Acceptor], last: Round, v: Value) -> None:
-        """The leader of a round proposes what those who have joined voted for last."""
+        """Propose in round r the value for which the acceptors that have joined voted last."""
         require(not self.is_proposed(r))
         require(self.joins(quorum) and self.have_joined(quorum, r) and self.voted_last(quorum, r, last, v))
         self.proposed |= {Choice(r, v)}
 
     @action
     def vote(self, a: Acceptor, r: Round, v: Value) -> None:
-        """An acceptor votes for the proposed value in a round that it has not left."""
+        """Vote for the proposed value of round r, at an acceptor that has not left the round."""
         require(Member(a, r) not in self.left and Choice(r, v) in self.proposed)
         self.votes |= {Vote(a, r, v)}
 
     @action
     def decide(self, r: Round, v: Value) -> None:
-        """Enough have voted for v in r."""
+        """Decide v, for which enough acceptors have voted in round r."""
         require(self.decides(r, v))
         self.decided |= {Choice(r, v)}
 
 
 class PaxosProof(Paxos):
-    """Invariants of the proof: what a higher round excludes."""
+    """Invariants of the proof: a proposal in a higher round excludes other decisions below."""
 
     @invariant
     def OneProposal(self) -> bool:
-        """At most one value is proposed in a round."""
+        """Invariant: at most one value is proposed in a round."""
         return all(
             one.round != other.round or one.value == other.value
             for one in self.proposed
@@ -210,7 +210,7 @@ class PaxosProof(Paxos):
 
     @invariant
     def NoOtherChoice(self) -> bool:
-        """Below a proposal nothing else was or will be decided."""
+        """Invariant: below a proposal no other value was or will be decided."""
         return all(
             not self.may_decide(below, v)
             for choice in self.proposed
@@ -221,21 +221,21 @@ class PaxosProof(Paxos):
 
 
 class FlexiblePaxos(Paxos):
-    """Few decide, and the fewer they are the more must join."""
+    """Flexible Paxos: few acceptors can decide, and the fewer they are, the more must join a round."""
 
     deciders: Const[int] = 2
     """Number of votes that decide."""
 
     def joins(self, quorum: Set[Acceptor]) -> bool:
-        """Every set that can decide has a member among them."""
+        """Return True if the quorum has a member in every set that can decide."""
         return len(quorum) + self.deciders > self.acceptors
 
     def decides(self, r: Round, v: Value) -> bool:
-        """Return True if the votes decide."""
+        """Return True if enough acceptors have voted for v in round r to decide it."""
         return sum(1 for a in self.each(Acceptor) if Vote(a, r, v) in self.votes) >= self.deciders
 
     def may_decide(self, r: Round, v: Value) -> bool:
-        """Return True if enough have voted for v in r, or may do so."""
+        """Return True if enough acceptors have voted for v in round r, or may still do so, to decide it."""
         return (
             sum(
                 1
@@ -247,30 +247,32 @@ class FlexiblePaxos(Paxos):
 
 
 class FlexiblePaxosProof(FlexiblePaxos, PaxosProof):
-    """The proof of Paxos, word by word."""
+    """Flexible Paxos with the invariants of the proof of Paxos, unchanged."""
 
 
 class FastPaxos(Rounds):
-    """In a fast round acceptors may vote for anything, and more than three quarters decide."""
+    """Fast Paxos: in a fast round acceptors may vote for any value, and more than three quarters decide."""
 
     fast: Set[Round] = Set()
     open: Set[Round] = Set()
 
     @initial
     def choose(self, fast: Set[Round]) -> None:
-        """Any rounds may be fast."""
+        """Choose any rounds as fast."""
         self.fast = fast
 
     def decides(self, r: Round, v: Value) -> bool:
-        """A majority has voted for v in r."""
+        """Return True if a majority has voted for v in round r."""
         return 2 * sum(1 for a in self.each(Acceptor) if Vote(a, r, v) in self.votes) > self.acceptors
 
     def decides_fast(self, r: Round, v: Value) -> bool:
-        """Three quarters have voted for v in r."""
+        """Return True if three quarters of the acceptors have voted for v in round r."""
         return 4 * sum(1 for a in self.each(Acceptor) if Vote(a, r, v) in self.votes) >= 3 * self.acceptors
 
     def joins(self, r: Round, quorum: Set[Acceptor]) -> bool:
-        """A majority has joined, and nothing can be voted for in the round yet."""
+        """Return True if the quorum is a majority that has joined round r, and nothing can be voted for in r
+        yet.
+        """
         return (
             2 * len(quorum) > self.acceptors
             and self.have_joined(quorum, r)
@@ -279,7 +281,9 @@ class FastPaxos(Rounds):
         )
 
     def may_be_decided(self, quorum: Set[Acceptor], last: Round, v: Value) -> bool:
-        """Return True if enough may have voted for v in a fast round, by what a quorum says."""
+        """Return True if v may have been decided in the fast round `last`, by the votes of the quorum and any
+        votes of the others.
+        """
         return (
             4 * sum(1 for a in self.each(Acceptor) if a not in quorum or Vote(a, last, v) in self.votes)
             >= 3 * self.acceptors
@@ -287,27 +291,27 @@ class FastPaxos(Rounds):
 
     @action
     def propose(self, r: Round, quorum: Set[Acceptor], v: Value) -> None:
-        """Propose where nobody has voted before, and the round is not fast."""
+        """Propose a value in a round that is not fast, where the quorum has never voted before."""
         require(self.joins(r, quorum) and self.never_voted(quorum, r) and r not in self.fast)
         self.proposed |= {Choice(r, v)}
 
     @action
     def open_round(self, r: Round, quorum: Set[Acceptor]) -> None:
-        """Open a fast round where nobody has voted before: anything may be voted for."""
+        """Open a fast round, where the quorum has never voted before: acceptors may vote for any value."""
         require(self.joins(r, quorum) and self.never_voted(quorum, r) and r in self.fast)
         self.open |= {r}
 
     @action
     def propose_again(self, r: Round, quorum: Set[Acceptor], last: Round, v: Value, w: Value) -> None:
-        """Propose what may have been decided in the last round."""
+        """Propose the value that may have been decided in the last round in which the quorum voted."""
         require(self.joins(r, quorum) and self.voted_last(quorum, r, last, w))
         require(self.may_be_decided(quorum, last, v))
         self.proposed |= {Choice(r, v)}
 
     @action
     def propose_any(self, r: Round, quorum: Set[Acceptor], last: Round, v: Value) -> None:
-        """Propose any value voted for in the last round, where nothing can have been decided there by
-        many.
+        """Propose any value voted for in the last round, where no value can have been decided by three
+        quarters.
         """
         require(self.joins(r, quorum) and self.voted_last(quorum, r, last, v))
         require(all(not self.may_be_decided(quorum, last, w) for w in self.each(Value)))
@@ -315,7 +319,7 @@ class FastPaxos(Rounds):
 
     @action
     def vote(self, a: Acceptor, r: Round, v: Value) -> None:
-        """An acceptor votes once in a round."""
+        """Vote at an acceptor, once in a round."""
         require(Member(a, r) not in self.left)
         require(all(Vote(a, r, w) not in self.votes for w in self.each(Value)))
         require(Choice(r, v) in self.proposed or r in self.open)
@@ -323,22 +327,22 @@ class FastPaxos(Rounds):
 
     @action
     def decide(self, r: Round, v: Value) -> None:
-        """A majority decides in a round that is not fast."""
+        """Decide by a majority, in a round that is not fast."""
         require(r not in self.fast and self.decides(r, v))
         self.decided |= {Choice(r, v)}
 
     @action
     def decide_fast(self, r: Round, v: Value) -> None:
-        """Three quarters decide in a fast round."""
+        """Decide by three quarters of the acceptors, in a fast round."""
         require(r in self.fast and self.decides_fast(r, v))
         self.decided |= {Choice(r, v)}
 
 
 class FastPaxosProof(FastPaxos):
-    """Invariants of the proof: what a higher round excludes."""
+    """Invariants of the proof: a proposal in a higher round excludes other decisions below."""
 
     def may_decide(self, r: Round, v: Value) -> bool:
-        """A majority has voted for v in r, or may do so."""
+        """Return True if a majority has voted for v in round r, or may still do so."""
         return (
             2
             * sum(
@@ -350,7 +354,7 @@ class FastPaxosProof(FastPaxos):
         )
 
     def may_decide_fast(self, r: Round, v: Value) -> bool:
-        """Three quarters have voted for v in r, or may do so."""
+        """Return True if three quarters of the acceptors have voted for v in round r, or may still do so."""
         return (
             4
             * sum(
@@ -362,12 +366,16 @@ class FastPaxosProof(FastPaxos):
         )
 
     def excludes(self, r: Round, v: Value) -> bool:
-        """In round r nothing is voted for but another value, or anything may be."""
+        """Return True if round r excludes v: another value is proposed in r, or any value may be voted
+        for.
+        """
         return r in self.open or any(Choice(r, w) in self.proposed for w in self.each(Value) if w != v)
 
     @invariant
     def OneProposal(self) -> bool:
-        """At most one value is proposed in a round, and none in one where anything may be voted for."""
+        """Invariant: at most one value is proposed in a round, and none in a round where any value may be
+        voted for.
+        """
         return all(
             one.round != other.round or one.value == other.value
             for one in self.proposed
@@ -376,7 +384,7 @@ class FastPaxosProof(FastPaxos):
 
     @invariant
     def OpenIsFast(self) -> bool:
-        """Anything may be voted for in fast rounds only."""
+        """Invariant: only in fast rounds may any value be voted for."""
         return all(r in self.fast for r in self.open)
 
     @invariant
@@ -388,7 +396,7 @@ class FastPaxosProof(FastPaxos):
 
     @invariant
     def OneVote(self) -> bool:
-        """An acceptor votes once in a round."""
+        """Invariant: an acceptor votes once in a round."""
         return all(
             one.acceptor != other.acceptor or one.round != other.round or one.value == other.value
             for one in self.votes
@@ -417,7 +425,7 @@ class FastPaxosProof(FastPaxos):
 
     @invariant
     def NoOtherChoice(self) -> bool:
-        """Invariant: no lower round that is not fast decides what a round excludes."""
+        """Invariant: no lower round that is not fast decides a value that a higher round excludes."""
         return all(
             below in self.fast or not self.may_decide(below, v)
             for r in self.each(Round)
@@ -433,14 +441,16 @@ class FastPaxosProof(FastPaxos):
 
     @invariant
     def NothingElseAbove(self) -> bool:
-        """Above a decision nothing else is proposed, and nowhere anything may be voted for."""
+        """Invariant: above a decision no other value is proposed, and no round is open for votes for any
+        value.
+        """
         return all(
             not self.excludes(r, c.value) for c in self.decided for r in self.each(Round) if c.round < r
         )
 
     @invariant
     def NoOtherFastChoice(self) -> bool:
-        """Invariant: no lower fast round decides what a round excludes."""
+        """Invariant: no lower fast round decides a value that a higher round excludes."""
         return all(
             below not in self.fast or not self.may_decide_fast(below, v)
             for r in self.each(Round)
@@ -456,7 +466,7 @@ class Instance(Index, size="instances", symmetric=True):
 
 @record
 class Entry:
-    """A value for an instance in a round."""
+    """Entry: a value for an instance in a round."""
 
     instance: Instance
     round: Round
@@ -474,7 +484,7 @@ class EntryVote:
 
 
 class MultiPaxos(Spec):
-    """One round of joining for all instances."""
+    """Multi-Paxos: acceptors join a round once for all instances."""
 
     acceptors: Const[int] = 3
     rounds: Const[int] = 2
@@ -491,24 +501,24 @@ class MultiPaxos(Spec):
 
     @action
     def begin(self, r: Round) -> None:
-        """The leader of a round asks all to join."""
+        """Begin a round: its leader asks all acceptors to join."""
         self.begun |= {r}
 
     @action
     def join(self, a: Acceptor, r: Round) -> None:
-        """An acceptor joins a round that it has not left, and leaves all below."""
+        """Join round r at an acceptor that has not left it; the acceptor leaves all rounds below."""
         require(r in self.begun and Member(a, r) not in self.left)
         self.joined |= {Member(a, r)}
         self.left |= {Member(a, below) for below in self.each(Round) if below < r}
 
     def is_free(self, quorum: Set[Acceptor], i: Instance, r: Round) -> bool:
-        """A quorum has not voted for an instance below r."""
+        """Return True if no acceptor of the quorum has voted for instance i below round r."""
         return all(
             vote.acceptor not in quorum or vote.instance != i or vote.round >= r for vote in self.votes
         )
 
     def voted_last(self, quorum: Set[Acceptor], i: Instance, r: Round, v: Value) -> bool:
-        """Return True if the last round below r in the votes of a quorum for an instance has one for v."""
+        """Return True if the last round below r in which the quorum voted for instance i has a vote for v."""
         return any(
             last < r
             and any(EntryVote(a, i, last, v) in self.votes for a in quorum)
@@ -521,7 +531,9 @@ class MultiPaxos(Spec):
 
     @action
     def activate(self, r: Round, quorum: Set[Acceptor], known: Map[Instance, Value | None]) -> None:
-        """A majority has joined: for every instance the leader proposes what it voted for last, if any."""
+        """Activate a round that a majority has joined: for every instance the leader proposes the value for
+        which the majority voted last, if there is one.
+        """
         require(r not in self.active and 2 * len(quorum) > self.acceptors)
         require(all(Member(a, r) in self.joined for a in quorum))
         require(
@@ -538,29 +550,29 @@ class MultiPaxos(Spec):
 
     @action
     def propose(self, i: Instance, r: Round, v: Value) -> None:
-        """The leader of an active round proposes for an instance for which it has proposed nothing."""
+        """Propose a value for an instance in an active round, for which the round has no proposal."""
         require(r in self.active and all(Entry(i, r, w) not in self.proposed for w in self.each(Value)))
         self.proposed |= {Entry(i, r, v)}
 
     @action
     def vote(self, a: Acceptor, i: Instance, r: Round, v: Value) -> None:
-        """An acceptor votes for the proposed value in a round that it has not left."""
+        """Vote for the proposed value of round r, at an acceptor that has not left the round."""
         require(Member(a, r) not in self.left and Entry(i, r, v) in self.proposed)
         self.votes |= {EntryVote(a, i, r, v)}
 
     def decides(self, i: Instance, r: Round, v: Value) -> bool:
-        """A majority has voted for v."""
+        """Return True if a majority has voted for v at instance i in round r."""
         return 2 * sum(1 for a in self.each(Acceptor) if EntryVote(a, i, r, v) in self.votes) > self.acceptors
 
     @action
     def decide(self, i: Instance, r: Round, v: Value) -> None:
-        """A majority has voted for v."""
+        """Decide v, for which a majority has voted at instance i in round r."""
         require(self.decides(i, r, v))
         self.decided |= {Entry(i, r, v)}
 
     @invariant
     def OneDecision(self) -> bool:
-        """At most one value is decided for an instance."""
+        """Invariant: at most one value is decided for an instance."""
         return all(
             one.instance != other.instance or one.value == other.value
             for one in self.decided
@@ -569,15 +581,15 @@ class MultiPaxos(Spec):
 
     @witness
     def something_is_decided(self) -> bool:
-        """Some run decides."""
+        """Witness: some run decides."""
         return len(self.decided) > 0
 
 
 class MultiPaxosProof(MultiPaxos):
-    """Invariants of the proof: what an active round excludes."""
+    """Invariants of the proof: an active round excludes other decisions below."""
 
     def may_decide(self, i: Instance, r: Round, v: Value) -> bool:
-        """A majority has voted for v, or may do so."""
+        """Return True if a majority has voted for v at instance i in round r, or may still do so."""
         return (
             2
             * sum(
@@ -590,12 +602,12 @@ class MultiPaxosProof(MultiPaxos):
 
     @invariant
     def ProposedInActive(self) -> bool:
-        """Proposals are made in active rounds."""
+        """Invariant: proposals are made in active rounds only."""
         return all(entry.round in self.active for entry in self.proposed)
 
     @invariant
     def OneProposal(self) -> bool:
-        """At most one value is proposed for an instance in a round."""
+        """Invariant: at most one value is proposed for an instance in a round."""
         return all(
             one.instance != other.instance or one.round != other.round or one.value == other.value
             for one in self.proposed

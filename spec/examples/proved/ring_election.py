@@ -1,4 +1,5 @@
-"""The node with the greatest identity leads a ring: a smaller identity that arrives is thrown away.
+"""Leader election in a ring: the node with the greatest identity leads; a smaller identity that arrives is
+thrown away.
 
 Sources: E. Chang, R. Roberts, "An improved algorithm for decentralized extrema-finding in circular
 configurations of processes", CACM 22(5), 1979; O. Padon, K. McMillan, A. Panda, M. Sagiv, S. Shoham, "Ivy:
@@ -25,7 +26,7 @@ from antiphon.spec.lang import (
 
 
 class Node(Index, size="nodes", ordered=True):
-    """A node; the order is the way round the ring."""
+    """A node of the ring; nodes are in the order of the ring."""
 
 
 class Identity(Index, size="identities", ordered=True):
@@ -33,7 +34,7 @@ class Identity(Index, size="identities", ordered=True):
 
 
 class RingElection(Spec):
-    """Identities go round, and the greatest comes back."""
+    """Election by identities that go round the ring: the greatest comes back to its node."""
 
     nodes: Const[int] = 3
     identities: Const[int] = 3
@@ -43,24 +44,24 @@ class RingElection(Spec):
     leader: Map[Node, bool] = everywhere(False)
 
     def successor(self, p: Node) -> Node:
-        """The next node of the ring."""
+        """Return the next node of the ring."""
         return Node((p.index + 1) % self.nodes)
 
     @initial
     def name(self, given: Map[Node, Identity]) -> None:
-        """Every node has an identity of its own."""
+        """Begin with a different identity at every node."""
         require(all(p == q or given[p] != given[q] for p in self.each(Node) for q in self.each(Node)))
         self.identity = given
 
     @action
     def send(self, p: Node) -> None:
-        """A node sends its identity on."""
+        """Send the identity of a node to the next node."""
         self.pending[self.successor(p)] |= {self.identity[p]}
 
     @action
     def receive(self, p: Node, i: Identity, again: bool) -> None:
-        """Receive an identity: the own one makes a leader, a greater one goes on; the message may come
-        again.
+        """Receive an identity: a node becomes leader by its own, and sends a greater one on. With `again` the
+        message stays, to be received again.
         """
         require(i in self.pending[p])
         if not again:
@@ -72,7 +73,7 @@ class RingElection(Spec):
 
     @invariant
     def OneLeader(self) -> bool:
-        """At most one node leads."""
+        """Invariant: at most one node leads."""
         return all(
             p == q or not (self.leader[p] and self.leader[q])
             for p in self.each(Node)
@@ -81,20 +82,20 @@ class RingElection(Spec):
 
     @witness
     def elected(self) -> bool:
-        """Some node leads."""
+        """Witness: some node leads."""
         return any(self.leader[p] for p in self.each(Node))
 
 
 class RingElectionProof(RingElection):
-    """An identity has passed smaller ones only."""
+    """Invariants of the proof: an identity has passed nodes with smaller identities only."""
 
     def between(self, a: Node, b: Node, c: Node) -> bool:
-        """From a one comes to b before c."""
+        """Return True if one who goes round the ring from a comes to b before c."""
         return a < b < c or b < c < a or c < a < b
 
     @invariant
     def OwnIdentity(self) -> bool:
-        """No two nodes have one identity."""
+        """Invariant: no two nodes have the same identity."""
         return all(
             p == q or self.identity[p] != self.identity[q] for p in self.each(Node) for q in self.each(Node)
         )
@@ -119,7 +120,7 @@ class RingElectionProof(RingElection):
 
     @invariant
     def PassedSmaller(self) -> bool:
-        """The nodes that an identity has passed have smaller ones."""
+        """Invariant: the nodes that an identity has passed have smaller identities."""
         return all(
             self.identity[s] not in self.pending[p]
             or not self.between(s, q, p)

@@ -48,7 +48,7 @@ class Entry:
 
 
 class ShardedStore(Spec):
-    """A key with its value goes from node to node."""
+    """Key-value store in which a key with its value moves from node to node."""
 
     nodes: Const[int] = 2
     keys: Const[int] = 2
@@ -60,7 +60,7 @@ class ShardedStore(Spec):
 
     @initial
     def begin(self, given: Map[Node, Set[Key]]) -> None:
-        """No key has two owners."""
+        """Begin with any keys at the nodes, no key at two nodes."""
         require(
             all(
                 p == q or k not in given[p] or k not in given[q]
@@ -73,7 +73,7 @@ class ShardedStore(Spec):
 
     @action
     def hand_over(self, p: Node, k: Key, v: Value, to: Node) -> None:
-        """A node sends a key away, with its value."""
+        """Send a key with its value from its owner to another node."""
         require(Entry(p, k, v) in self.table)
         self.table -= {Entry(p, k, v)}
         self.owned[p] -= {k}
@@ -81,7 +81,7 @@ class ShardedStore(Spec):
 
     @action
     def receive(self, p: Node, k: Key, v: Value) -> None:
-        """A key arrives."""
+        """Receive a key with its value."""
         require(Entry(p, k, v) in self.moving)
         self.moving -= {Entry(p, k, v)}
         self.table |= {Entry(p, k, v)}
@@ -89,14 +89,14 @@ class ShardedStore(Spec):
 
     @action
     def put(self, p: Node, k: Key, v: Value) -> None:
-        """The owner of a key writes a value."""
+        """Write a value at the owner of a key."""
         require(k in self.owned[p])
         self.table -= {e for e in self.table if e.node == p and e.key == k}
         self.table |= {Entry(p, k, v)}
 
     @invariant
     def OneEntry(self) -> bool:
-        """A key has one value, at one node."""
+        """Invariant: a key has one value, at one node."""
         return all(
             one.key != other.key or (one.node == other.node and one.value == other.value)
             for one in self.table
@@ -105,16 +105,16 @@ class ShardedStore(Spec):
 
     @witness
     def handed_over(self) -> bool:
-        """Some key is on its way."""
+        """Witness: some key is on its way."""
         return len(self.moving) > 0
 
 
 class ShardedStoreProof(ShardedStore):
-    """A key is owned, or on its way, once."""
+    """Invariants of the proof: a key is owned once, or on its way once."""
 
     @invariant
     def OneOwner(self) -> bool:
-        """A key has one owner."""
+        """Invariant: a key has at most one owner."""
         return all(
             p == q or k not in self.owned[p] or k not in self.owned[q]
             for k in self.each(Key)
@@ -124,17 +124,17 @@ class ShardedStoreProof(ShardedStore):
 
     @invariant
     def EntriesAreOwned(self) -> bool:
-        """A node has values of its own keys only."""
+        """Invariant: a node has values of its own keys only."""
         return all(e.key in self.owned[e.node] for e in self.table)
 
     @invariant
     def MovingIsNotOwned(self) -> bool:
-        """A key that is on its way has no owner."""
+        """Invariant: a key that is on its way has no owner."""
         return all(e.key not in self.owned[p] for e in self.moving for p in self.each(Node))
 
     @invariant
     def MovesOnce(self) -> bool:
-        """A key is on its way once."""
+        """Invariant: a key is on its way in at most one message."""
         return all(
             one.key != other.key or (one.node == other.node and one.value == other.value)
             for one in self.moving
@@ -143,11 +143,11 @@ class ShardedStoreProof(ShardedStore):
 
 
 class NoLostKeys(ShardedStore):
-    """In the beginning every key has an owner."""
+    """Store in which every key has an owner at the beginning."""
 
     @initial
     def begin(self, given: Map[Node, Set[Key]]) -> None:
-        """Every key has one owner."""
+        """Begin with one owner for every key."""
         require(
             all(any(k in given[p] for p in self.each(Node)) for k in self.each(Key))
             and all(
@@ -161,18 +161,18 @@ class NoLostKeys(ShardedStore):
 
     @invariant
     def NothingIsLost(self) -> bool:
-        """While nothing is on its way, every key has an owner."""
+        """Invariant: while no key is on its way, every key has an owner."""
         return len(self.moving) > 0 or all(
             any(k in self.owned[p] for p in self.each(Node)) for k in self.each(Key)
         )
 
 
 class NoLostKeysProof(NoLostKeys, ShardedStoreProof):
-    """The same of every key by itself."""
+    """Invariants of the proof that no key is lost."""
 
     @invariant
     def EachKeyIsSomewhere(self) -> bool:
-        """A key has an owner, or is on its way."""
+        """Invariant: every key has an owner, or is on its way."""
         return all(
             any(k in self.owned[p] for p in self.each(Node)) or any(e.key == k for e in self.moving)
             for k in self.each(Key)

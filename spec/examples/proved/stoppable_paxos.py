@@ -4,10 +4,10 @@ Sources: L. Lamport, D. Malkhi, L. Zhou, "Stoppable Paxos", Microsoft Research, 
 Sagiv, S. Shoham, "Paxos made EPR: decidable reasoning about distributed protocols", OOPSLA 2017; problem
 `stoppable_paxos_epr` of mypyvy.
 
-What a quorum voted for last may contradict itself: a vote to stop at one instance, and votes for later ones.
-The leader of a round takes the vote to stop of the highest round. Where a later instance has a vote of a
-higher round still, that vote was given when stopping was out of the question, and no stop is proposed again;
-else nothing is proposed after the stop.
+The last votes of a quorum may contradict each other: a vote to stop at one instance, and votes for later
+instances. The leader of a round takes the vote to stop of the highest round. Where a later instance has a
+vote of a higher round still, that vote was given when stopping was out of the question, and no stop is
+proposed again. Otherwise nothing is proposed after the stop.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Place(Index, size="places", ordered=True):
 
 @record
 class Entry:
-    """A value for a place in a round."""
+    """Entry: a value for a place in a round."""
 
     place: Place
     round: Round
@@ -60,7 +60,7 @@ class Known:
 
 
 class StoppablePaxos(Spec):
-    """One round of joining for all places; the value `stop` ends the log."""
+    """Stoppable Paxos: acceptors join a round once for all places; the value `stop` ends the log."""
 
     acceptors: Const[int] = 2
     rounds: Const[int] = 2
@@ -78,17 +78,17 @@ class StoppablePaxos(Spec):
 
     @initial
     def choose(self, stop: Value) -> None:
-        """Some value is the command to stop."""
+        """Choose some value as the command to stop."""
         self.stop = stop
 
     @action
     def begin(self, r: Round) -> None:
-        """The leader of a round asks all to join."""
+        """Begin a round: its leader asks all acceptors to join."""
         self.begun |= {r}
 
     @action
     def join(self, a: Acceptor, r: Round) -> None:
-        """An acceptor joins a round that it has not left, and leaves all below."""
+        """Join round r at an acceptor that has not left it; the acceptor leaves all rounds below."""
         require(r in self.begun and Member(a, r) not in self.left)
         self.joined |= {Member(a, r)}
         self.left |= {Member(a, below) for below in self.each(Round) if below < r}
@@ -96,7 +96,9 @@ class StoppablePaxos(Spec):
     # What the leader of a round knows -----------------------------------------------------------------------
 
     def is_last(self, quorum: Set[Acceptor], i: Place, r: Round, last: Round, v: Value) -> bool:
-        """The last votes of a quorum for a place below r are in this round, and one of them is for v."""
+        """Return True if the last votes of the quorum for place i below round r are in round `last`, and one
+        of them is for v.
+        """
         return (
             last < r
             and any(EntryVote(a, i, last, v) in self.votes for a in quorum)
@@ -107,13 +109,15 @@ class StoppablePaxos(Spec):
         )
 
     def is_free(self, quorum: Set[Acceptor], i: Place, r: Round) -> bool:
-        """A quorum has not voted for a place below r."""
+        """Return True if no acceptor of the quorum has voted for place i below round r."""
         return all(
             vote.acceptor not in quorum or vote.place != i or vote.round >= r for vote in self.votes
         )
 
     def has_joined(self, quorum: Set[Acceptor], r: Round) -> bool:
-        """A majority has joined a round that nobody leads yet."""
+        """Return True if the quorum is a majority that has joined round r, in which no leader is active
+        yet.
+        """
         return (
             r not in self.active
             and 2 * len(quorum) > self.acceptors
@@ -121,25 +125,27 @@ class StoppablePaxos(Spec):
         )
 
     def are_known(self, known: Set[Known], quorum: Set[Acceptor], r: Round) -> bool:
-        """For each place the last vote of the quorum is known, if there is one."""
+        """Return True if `known` has the last vote of the quorum for each place for which it voted below
+        round r.
+        """
         return all(self.is_last(quorum, k.place, r, k.round, k.value) for k in known) and all(
             any(k.place == i for k in known) or self.is_free(quorum, i, r) for i in self.each(Place)
         )
 
     def are_alone(self, known: Set[Known]) -> bool:
-        """One vote is known for a place."""
+        """Return True if `known` has at most one vote for each place."""
         return all(k.place != m.place or k == m for k in known for m in known)
 
     @action
     def activate(self, r: Round, quorum: Set[Acceptor], known: Set[Known]) -> None:
-        """Without a known vote to stop, the leader proposes the known values."""
+        """Activate a round without a known vote to stop: the leader proposes the known values."""
         require(self.has_joined(quorum, r) and self.are_known(known, quorum, r) and self.are_alone(known))
         require(all(self.stop != k.value for k in known))
         self.active |= {r}
         self.proposed |= {Entry(k.place, r, k.value) for k in known}
 
     def is_last_stop(self, known: Set[Known], i: Place, last: Round) -> bool:
-        """The vote to stop of the highest round is for this place, in this round."""
+        """Return True if the vote to stop of the highest round is the one for place i in round `last`."""
         return any(k.place == i and k.round == last and self.stop == k.value for k in known) and all(
             self.stop != k.value or k.round <= last for k in known
         )
@@ -148,8 +154,8 @@ class StoppablePaxos(Spec):
     def activate_without_stop(
         self, r: Round, quorum: Set[Acceptor], known: Set[Known], i: Place, last: Round
     ) -> None:
-        """A later place has a vote of a higher round than the last vote to stop: no stop is proposed
-        again.
+        """Activate a round where a later place has a vote of a higher round than the last vote to stop: the
+        leader proposes no stop again.
         """
         require(self.has_joined(quorum, r) and self.are_known(known, quorum, r) and self.are_alone(known))
         require(self.is_last_stop(known, i, last))
@@ -165,7 +171,9 @@ class StoppablePaxos(Spec):
     def activate_with_stop(
         self, r: Round, quorum: Set[Acceptor], known: Set[Known], i: Place, last: Round
     ) -> None:
-        """No later place has: the stop is proposed again, no other, and nothing after it."""
+        """Activate a round where no place after the last vote to stop has a vote of a higher round: the
+        leader proposes this stop again, no other, and nothing after it.
+        """
         require(self.has_joined(quorum, r) and self.are_known(known, quorum, r) and self.are_alone(known))
         require(self.is_last_stop(known, i, last))
         require(all(k.place <= i or k.round <= last for k in known))
@@ -178,7 +186,7 @@ class StoppablePaxos(Spec):
 
     @action
     def propose(self, i: Place, r: Round, v: Value) -> None:
-        """The leader proposes for a free place, not after a stop, and no stop before what is proposed."""
+        """Propose for a free place: no value after a stop, and no stop before a proposed value."""
         require(r in self.active and all(Entry(i, r, w) not in self.proposed for w in self.each(Value)))
         require(all(e.round != r or e.place >= i or self.stop != e.value for e in self.proposed))
         require(self.stop != v or all(e.round != r or e.place <= i for e in self.proposed))
@@ -186,23 +194,23 @@ class StoppablePaxos(Spec):
 
     @action
     def vote(self, a: Acceptor, i: Place, r: Round, v: Value) -> None:
-        """An acceptor votes for the proposed value in a round that it has not left."""
+        """Vote for the proposed value of round r, at an acceptor that has not left the round."""
         require(Member(a, r) not in self.left and Entry(i, r, v) in self.proposed)
         self.votes |= {EntryVote(a, i, r, v)}
 
     def decides(self, i: Place, r: Round, v: Value) -> bool:
-        """A majority has voted for v."""
+        """Return True if a majority has voted for v at place i in round r."""
         return 2 * sum(1 for a in self.each(Acceptor) if EntryVote(a, i, r, v) in self.votes) > self.acceptors
 
     @action
     def decide(self, i: Place, r: Round, v: Value) -> None:
-        """A majority has voted for v."""
+        """Decide v, for which a majority has voted at place i in round r."""
         require(self.decides(i, r, v))
         self.decided |= {Entry(i, r, v)}
 
     @invariant
     def OneDecision(self) -> bool:
-        """At most one value is decided for a place."""
+        """Invariant: at most one value is decided for a place."""
         return all(
             one.place != other.place or one.value == other.value
             for one in self.decided
@@ -220,15 +228,15 @@ class StoppablePaxos(Spec):
 
     @witness
     def it_is_decided_to_stop(self) -> bool:
-        """Some run decides to stop."""
+        """Witness: some run decides to stop."""
         return any(self.stop == e.value for e in self.decided)
 
 
 class StoppablePaxosProof(StoppablePaxos):
-    """Invariants of the proof: what an active round excludes."""
+    """Invariants of the proof: an active round excludes other decisions below."""
 
     def may_decide(self, i: Place, r: Round, v: Value) -> bool:
-        """A majority has voted for v, or may do so."""
+        """Return True if a majority has voted for v at place i in round r, or may still do so."""
         return (
             2
             * sum(
@@ -241,12 +249,12 @@ class StoppablePaxosProof(StoppablePaxos):
 
     @invariant
     def ProposedInActive(self) -> bool:
-        """Proposals are made in active rounds."""
+        """Invariant: proposals are made in active rounds only."""
         return all(entry.round in self.active for entry in self.proposed)
 
     @invariant
     def OneProposal(self) -> bool:
-        """At most one value is proposed for a place in a round."""
+        """Invariant: at most one value is proposed for a place in a round."""
         return all(
             one.place != other.place or one.round != other.round or one.value == other.value
             for one in self.proposed
@@ -255,7 +263,7 @@ class StoppablePaxosProof(StoppablePaxos):
 
     @invariant
     def NothingProposedAfterStop(self) -> bool:
-        """In a round nothing is proposed after a stop."""
+        """Invariant: in a round nothing is proposed after a stop."""
         return all(
             self.stop != one.value or one.round != other.round or other.place <= one.place
             for one in self.proposed
@@ -283,7 +291,7 @@ class StoppablePaxosProof(StoppablePaxos):
         )
 
     def is_excluded(self, i: Place, r: Round, v: Value) -> bool:
-        """No round below r decides v for a place."""
+        """Return True if no round below r decides v for place i, now or later."""
         return all(not self.may_decide(i, below, v) for below in self.each(Round) if below < r)
 
     @invariant
@@ -300,7 +308,9 @@ class StoppablePaxosProof(StoppablePaxos):
 
     @invariant
     def NoOtherStop(self) -> bool:
-        """Below an active round it was or will be decided to stop only where that is proposed in it."""
+        """Invariant: below an active round a stop was or will be decided only at a place where the round
+        proposes it.
+        """
         return all(
             self.stop != v or Entry(i, r, v) in self.proposed or self.is_excluded(i, r, v)
             for r in self.active

@@ -35,7 +35,7 @@ Ticket = Annotated[int, Between(0, "tickets")]
 
 
 class Place(Enum):
-    """Place of a thread."""
+    """Place of a thread: outside, waiting or inside."""
 
     OUTSIDE = "outside"
     WAITING = "waiting"
@@ -43,7 +43,7 @@ class Place(Enum):
 
 
 class TicketLock(Spec):
-    """The number to be drawn next, and the number that is served."""
+    """Lock by tickets: the number to be drawn next, and the number that is served."""
 
     threads: Const[int] = 3
     tickets: Const[int] = 4
@@ -55,7 +55,7 @@ class TicketLock(Spec):
 
     @action
     def draw(self, t: Thread) -> None:
-        """A thread draws the next number."""
+        """Draw the next number for a thread."""
         require(self.place[t] is Place.OUTSIDE and self.next < self.tickets)
         self.ticket[t] = self.next
         self.next += 1
@@ -69,14 +69,14 @@ class TicketLock(Spec):
 
     @action
     def leave(self, t: Thread) -> None:
-        """A thread goes out, and the next number is served."""
+        """Leave the lock at a thread, and serve the next number."""
         require(self.place[t] is Place.INSIDE)
         self.served += 1
         self.place[t] = Place.OUTSIDE
 
     @invariant
     def MutualExclusion(self) -> bool:
-        """At most one thread is inside."""
+        """Invariant: at most one thread is inside."""
         return all(
             t == u or not (self.place[t] is Place.INSIDE and self.place[u] is Place.INSIDE)
             for t in self.each(Thread)
@@ -85,12 +85,12 @@ class TicketLock(Spec):
 
     @witness
     def inside(self) -> bool:
-        """Some thread enters."""
+        """Witness: some thread enters."""
         return any(self.place[t] is Place.INSIDE for t in self.each(Thread))
 
 
 class TicketLockProof(TicketLock):
-    """Numbers of those who are not outside."""
+    """Invariants of the proof: the numbers of threads that wait or are inside."""
 
     @invariant
     def OwnNumber(self) -> bool:
@@ -111,7 +111,9 @@ class TicketLockProof(TicketLock):
 
     @invariant
     def WaitingForItsTurn(self) -> bool:
-        """The number of who waits was not served before, and that of who is inside is served now."""
+        """Invariant: the number of a waiting thread was not served before, and that of a thread inside is
+        served now.
+        """
         return all(
             (self.place[t] is not Place.WAITING or self.served <= self.ticket[t])
             and (self.place[t] is not Place.INSIDE or self.ticket[t] == self.served)
@@ -120,5 +122,5 @@ class TicketLockProof(TicketLock):
 
     @invariant
     def ServedWasDrawn(self) -> bool:
-        """No number is served that is later than the next one."""
+        """Invariant: the number that is served is at most the one to be drawn next."""
         return self.served <= self.next

@@ -1,7 +1,8 @@
 """Two-phase commit for every number of resource managers: the proof of `two-phase`.
 
-In words: a commit is said when all were heard to be prepared, and then nobody has aborted, since who is
-prepared aborts only when told; and the transaction manager says one of the two.
+In words: the order to commit is sent when all managers were heard to be prepared. Then no manager has
+aborted, since a prepared one aborts only when told to; and the transaction manager sends only one of the two
+orders.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ class TwoPhaseProof(TwoPhase):
 
     @invariant
     def CommittedTogether(self) -> bool:
-        """Invariant: a manager has committed only after the decision to commit, when all were prepared."""
+        """Invariant: a resource manager has committed only after the order to commit."""
         return all(
             self.status[r] is not Status.COMMITTED or Commit() in self.messages for r in self.each(RM)
         )
@@ -36,7 +37,9 @@ class TwoPhaseProof(TwoPhase):
 
     @invariant
     def CommitIfAllPrepared(self) -> bool:
-        """A commit is said when all were prepared, and then nobody has aborted."""
+        """Invariant: the order to commit is sent only when all are prepared, and then no resource manager has
+        aborted.
+        """
         return Commit() not in self.messages or all(
             r in self.prepared and self.status[r] is not Status.ABORTED for r in self.each(RM)
         )

@@ -4,9 +4,9 @@ Sources: L. Lamport, D. Malkhi, L. Zhou, "Vertical Paxos and primary-backup repl
 G. Losa, M. Sagiv, S. Shoham, "Paxos made EPR: decidable reasoning about distributed protocols", OOPSLA 2017;
 problem `vertical_paxos_epr` of mypyvy.
 
-A leader asks quorums of all rounds from the last one that is complete. A configuration names that round, so
-that who learns of it knows how far back to ask. Which acceptors are a quorum, and of which configurations, is
-chosen at the beginning: two quorums of one configuration have an acceptor in common.
+A leader asks quorums of all rounds from the last complete one on. A configuration names that round, so that a
+leader that learns of the configuration knows how far back to ask. Which acceptors are a quorum, and of which
+configurations, is chosen at the beginning: two quorums of one configuration have an acceptor in common.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ class Configuration(Index, size="configurations", symmetric=True):
 
 @record
 class Start:
-    """The last round that was complete when the configuration was given."""
+    """Fact that a configuration starts at a round, the last one that was complete when the configuration was
+    given.
+    """
 
     configuration: Configuration
     round: Round
@@ -46,7 +48,7 @@ class Start:
 
 @record
 class Given:
-    """A round has a configuration."""
+    """Fact that the master has given a configuration to a round."""
 
     round: Round
     configuration: Configuration
@@ -54,7 +56,7 @@ class Given:
 
 @record
 class Asked:
-    """The leader of a round asks who votes in an earlier one."""
+    """Message: the leader of a round asks acceptors about an earlier round."""
 
     round: Round
     earlier: Round
@@ -62,7 +64,9 @@ class Asked:
 
 @record
 class Joined:
-    """An acceptor has answered for an earlier round, and left all below the later one."""
+    """Message: an acceptor has answered about an earlier round, and has left all rounds below the later
+    one.
+    """
 
     acceptor: Acceptor
     round: Round
@@ -70,7 +74,7 @@ class Joined:
 
 
 class VerticalPaxos(Spec):
-    """A master configures rounds, and remembers the last complete one."""
+    """Vertical Paxos: a master configures rounds, and remembers the last complete one."""
 
     acceptors: Const[int] = 1
     rounds: Const[int] = 2
@@ -98,7 +102,7 @@ class VerticalPaxos(Spec):
         quorum_of: Map[Configuration, Set[Quorum]],
         starts: Set[Start],
     ) -> None:
-        """Quorums of a configuration meet, and a configuration has one start."""
+        """Begin with any configurations whose quorums meet pairwise, each with one start."""
         require(
             all(
                 any(a in members[p] and a in members[q] for a in self.each(Acceptor))
@@ -120,26 +124,26 @@ class VerticalPaxos(Spec):
 
     @action
     def configure(self, r: Round, c: Configuration) -> None:
-        """The master gives a round a configuration that starts at the last complete round."""
+        """Give a round a configuration that starts at the last complete round."""
         require(all(Given(r, d) not in self.given for d in self.each(Configuration)))
         require(self.complete <= r and Start(c, self.complete) in self.starts)
         self.given |= {Given(r, c)}
 
     @action
     def complete_round(self, r: Round) -> None:
-        """The master hears that a higher round is complete."""
+        """Tell the master that a higher round is complete."""
         require(r in self.known_complete and self.complete < r)
         self.complete = r
 
     @action
     def ask(self, r: Round, c: Configuration, start: Round) -> None:
-        """The leader of a round asks about all from the start of its configuration."""
+        """Ask, as leader of round r, about all rounds from the start of its configuration on."""
         require(Given(r, c) in self.given and Start(c, start) in self.starts)
         self.asked |= {Asked(r, earlier) for earlier in self.each(Round) if start <= earlier < r}
 
     @action
     def join(self, a: Acceptor, r: Round, earlier: Round) -> None:
-        """An acceptor answers, and leaves all rounds below."""
+        """Answer the leader of round r about an earlier round; the acceptor leaves all rounds below r."""
         require(Asked(r, earlier) in self.asked and Member(a, r) not in self.left)
         self.joined |= {Joined(a, r, earlier)}
         self.left |= {Member(a, below) for below in self.each(Round) if below < r}
@@ -163,7 +167,7 @@ class VerticalPaxos(Spec):
     def propose(
         self, r: Round, c: Configuration, start: Round, v: Value, chosen: Map[Round, Quorum]
     ) -> None:
-        """None of these quorums has voted: anything may be proposed, and the round is complete."""
+        """Propose any value in round r, if none of the chosen quorums has voted; the round is complete."""
         require(Given(r, c) in self.given and Start(c, start) in self.starts)
         require(self.have_answered(r, start, chosen))
         require(
@@ -179,7 +183,7 @@ class VerticalPaxos(Spec):
     def propose_again(
         self, r: Round, c: Configuration, start: Round, last: Round, v: Value, chosen: Map[Round, Quorum]
     ) -> None:
-        """Propose what these quorums voted for last."""
+        """Propose in round r the value for which the chosen quorums voted last."""
         require(Given(r, c) in self.given and Start(c, start) in self.starts)
         require(self.have_answered(r, start, chosen))
         require(start <= last < r and any(Vote(a, last, v) in self.votes for a in self.members[chosen[last]]))
@@ -195,13 +199,13 @@ class VerticalPaxos(Spec):
 
     @action
     def vote(self, a: Acceptor, r: Round, v: Value) -> None:
-        """An acceptor votes for the proposed value in a round that it has not left."""
+        """Vote for the proposed value of round r, at an acceptor that has not left the round."""
         require(Member(a, r) not in self.left and Choice(r, v) in self.proposed)
         self.votes |= {Vote(a, r, v)}
 
     @action
     def decide(self, r: Round, c: Configuration, q: Quorum, v: Value) -> None:
-        """A quorum of the round has voted for v: it is decided, and the round is complete."""
+        """Decide v, for which a quorum of round r has voted; the round is complete."""
         require(Given(r, c) in self.given and q in self.quorum_of[c])
         require(all(Vote(a, r, v) in self.votes for a in self.members[q]))
         self.decided |= {Choice(r, v)}
@@ -209,12 +213,12 @@ class VerticalPaxos(Spec):
 
     @invariant
     def OneDecision(self) -> bool:
-        """At most one value is decided, in whatever rounds."""
+        """Invariant: at most one value is decided, whatever the rounds."""
         return all(one.value == other.value for one in self.decided for other in self.decided)
 
     @witness
     def something_is_decided(self) -> bool:
-        """Some run decides."""
+        """Witness: some run decides."""
         return len(self.decided) > 0
 
 
@@ -223,7 +227,7 @@ class VerticalPaxosProof(VerticalPaxos):
 
     @invariant
     def QuorumsMeet(self) -> bool:
-        """Quorums of a configuration have an acceptor in common."""
+        """Invariant: two quorums of one configuration have an acceptor in common."""
         return all(
             any(a in self.members[p] and a in self.members[q] for a in self.each(Acceptor))
             for c in self.each(Configuration)
@@ -233,7 +237,7 @@ class VerticalPaxosProof(VerticalPaxos):
 
     @invariant
     def OneStart(self) -> bool:
-        """A configuration has one start."""
+        """Invariant: a configuration has one start."""
         return all(
             one.configuration != other.configuration or one.round == other.round
             for one in self.starts
@@ -242,7 +246,7 @@ class VerticalPaxosProof(VerticalPaxos):
 
     @invariant
     def OneProposal(self) -> bool:
-        """At most one value is proposed in a round."""
+        """Invariant: at most one value is proposed in a round."""
         return all(
             one.round != other.round or one.value == other.value
             for one in self.proposed
@@ -256,7 +260,7 @@ class VerticalPaxosProof(VerticalPaxos):
 
     @invariant
     def AllBelowAreGiven(self) -> bool:
-        """Up to a proposal, or a complete round, every round has a configuration."""
+        """Invariant: every round up to a proposal or to a complete round has a configuration."""
         return all(
             any(Given(below, c) in self.given for c in self.each(Configuration))
             for below in self.each(Round)
@@ -265,7 +269,9 @@ class VerticalPaxosProof(VerticalPaxos):
 
     @invariant
     def StartsAreComplete(self) -> bool:
-        """Above the first round, where a configuration in use starts, or the master stands, is complete."""
+        """Invariant: a round at which a configuration in use starts, or which the master takes for complete,
+        is complete, unless it is the first.
+        """
         return all(
             r in self.known_complete
             or all(r <= below for below in self.each(Round))
@@ -278,7 +284,9 @@ class VerticalPaxosProof(VerticalPaxos):
 
     @invariant
     def StartsAreBefore(self) -> bool:
-        """A configuration in use starts no later than its round, and than where the master stands."""
+        """Invariant: a configuration in use starts no later than its own round, and no later than the
+        master's last complete round.
+        """
         return all(
             g.configuration != s.configuration or (s.round <= g.round and s.round <= self.complete)
             for g in self.given
@@ -300,7 +308,7 @@ class VerticalPaxosProof(VerticalPaxos):
         )
 
     def may_decide(self, r: Round, v: Value) -> bool:
-        """A quorum of the round has voted for v, or may do so."""
+        """Return True if a quorum of round r has voted for v, or may still do so."""
         return any(
             Given(r, c) in self.given
             and q in self.quorum_of[c]
@@ -313,7 +321,7 @@ class VerticalPaxosProof(VerticalPaxos):
 
     @invariant
     def NoOtherChoice(self) -> bool:
-        """Below a proposal nothing else was or will be decided."""
+        """Invariant: below a proposal no other value was or will be decided."""
         return all(
             not self.may_decide(below, v)
             for p in self.proposed

@@ -23,8 +23,8 @@ table.install()
 
 
 def read(cls: type) -> ir.Module:
-    """The intermediate form of a specification class, the same for all constants; a class that is settled is
-    read once, and one with a changed text is remembered for a while.
+    """Return the intermediate form of a specification class, the same for all constants. It is cached for
+    good if the class is settled (`is_settled`), else for a while.
 
     Raises:
         SpecError: the text is not a specification; the error says where and what to write instead.

@@ -1,4 +1,4 @@
-"""Knowledge at a point of a method: its locals, the tests on the way there, and the writes.
+"""Facts about a point of a method: its locals, the tests on the way there, and the writes.
 
 A *fact* narrows a path (`own`, `self.pending[p]`, `packet.identifier`) to a type, or bounds an integer from
 below (`len(self.queue)`, `i - j`), from a test that every way to this point has passed. A write to the state
@@ -23,8 +23,8 @@ from antiphon.spec.lang.source import Source
 
 @dataclass(frozen=True)
 class Value:
-    """An expression with its exact type. `frozen`: the Python value is hashable (a set display is not);
-    `low`: a known lower bound.
+    """Expression with its exact type. `frozen`: the Python value is hashable (a set display is not); `low`: a
+    known lower bound.
     """
 
     node: ir.Expression
@@ -34,7 +34,7 @@ class Value:
 
     @property
     def least(self) -> int | None:
-        """A lower bound of an integer, when one is known."""
+        """Return a lower bound of an integer value, or None if none is known."""
         declared = self.type.low if isinstance(self.type, types.Int) else None
         if not isinstance(declared, int):
             return self.low
@@ -43,7 +43,9 @@ class Value:
 
 @dataclass(frozen=True)
 class Local:
-    """A local, parameter or bound variable: its unique name, exact type, and the rest of `Value`."""
+    """Local, parameter or bound variable: its unique name, its exact type, and the other attributes of
+    `Value`.
+    """
 
     name: str
     type: types.Type
@@ -53,8 +55,8 @@ class Local:
 
 @dataclass(frozen=True)
 class Fact:
-    """A path has this narrower type, as long as the variables it reads are not written; `names` are the
-    locals it uses. An integer with this text is at least `low`, if that is given.
+    """Fact that a path has this narrower type, as long as the variables in `variables` are not written;
+    `names` are the locals in the path. If `low` is given, the integer with this text is at least `low`.
     """
 
     type: types.Type
@@ -86,13 +88,13 @@ class Role(Enum):
 
     @property
     def pure(self) -> bool:
-        """Return True if it must leave the state alone."""
+        """Return True if a method of this role must not change the state."""
         return self in (Role.FUNCTION, Role.PREDICATE, Role.STEP_INVARIANT)
 
 
 @dataclass
 class Body:
-    """A method while it is read, at one point of its text."""
+    """Method that is being read, at one point of its text."""
 
     world: World
     method: MethodDeclaration
@@ -127,23 +129,23 @@ class Body:
         return arguments[1].arg if self.role is Role.STEP_INVARIANT else ""
 
     def specification(self, node: ast.expr) -> str:
-        """Return the name by which `node` refers to the specification, now or before the step; empty if it
-        does not refer to it.
+        """Return the name by which `node` refers to the specification, now or before the step; empty if
+        `node` does not refer to it.
         """
         if isinstance(node, ast.Name) and node.id not in self.locals:
             return node.id if node.id in (self.self_name, self.before_name) else ""
         return ""
 
     def at(self, node: ast.AST) -> Location:
-        """The place of a node."""
+        """Return the place of a node in its file."""
         return self.source.at(node)
 
     def error(self, node: ast.AST, reason: str, instead: str) -> SpecError:
-        """The refusal of the text at `node`."""
+        """Return the error that refuses the text at `node`."""
         return SpecError(reason, self.at(node), instead)
 
     def unique(self, name: str) -> str:
-        """A name not used before in this method, made from `name`."""
+        """Return a name that was not used before in this method, made from `name`."""
         chosen, number = name, 1
         while chosen in self.used:
             number += 1
@@ -170,7 +172,7 @@ class Body:
 
     @contextmanager
     def inner(self, facts: Facts | None = None) -> Iterator[None]:
-        """Context of a block: names and facts that are added inside end with it."""
+        """Context of a block of statements: locals and facts that are added inside it end with it."""
         before = self.locals, self.facts
         self.locals = dict(self.locals)
         self.facts = self.facts | (facts or {})
@@ -183,7 +185,8 @@ class Body:
 def path_of(
     body: Body, node: ast.expr, *, integer: bool = False
 ) -> tuple[str, frozenset[str], frozenset[str]] | None:
-    """The canonical text of a path, the variables and locals that it reads; None when `node` is no path.
+    """Return the canonical text of a path, the variables that it reads and the locals that it reads; None if
+    `node` is no path.
 
     An `integer` may also be the length of a path, and a sum or difference.
     """
@@ -212,7 +215,9 @@ def path_of(
 
 
 def _text(node: ast.expr) -> str:
-    """The text of an expression; one that several variants of a specification have is written once."""
+    """Return the text of an expression; the texts are cached, since several variants of a specification share
+    expressions.
+    """
     known = _texts.get(id(node))
     if known is None:
         if len(_texts) == MOST_TEXTS:
@@ -234,7 +239,7 @@ def _is_number(node: ast.expr) -> bool:
 
 
 def python_object(body: Body, node: ast.expr) -> Any:
-    """The Python object that a name or a dotted name outside the state means, or MISSING."""
+    """Return the Python object that a name or a dotted name outside the state means, or MISSING."""
     from antiphon.spec.lang.front import world
 
     match node:

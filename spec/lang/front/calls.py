@@ -66,7 +66,7 @@ SEQUENCE_METHODS = {
 
 
 def read_call(body: Body, node: ast.Call, wanted: types.Type | None, stored: bool) -> Value:
-    """The value of a call."""
+    """Return the value of a call."""
     if isinstance(node.func, ast.Attribute):
         found = _method_call(body, node, node.func)
         if found is not None:
@@ -199,7 +199,7 @@ def replaced(body: Body, node: ast.Call) -> MethodDeclaration | None:
 
 
 def helper(body: Body, node: ast.Call, method: MethodDeclaration) -> Value:
-    """`self.helper(a, b)` as a value."""
+    """Return `self.helper(a, b)` as a value."""
     if not body.world.is_function(method):
         if method.mark is not None:
             raise body.error(node, f"{method.name} is marked, and not called", "a helper that both call")
@@ -215,7 +215,7 @@ def helper(body: Body, node: ast.Call, method: MethodDeclaration) -> Value:
 
 
 def arguments(body: Body, node: ast.Call, method: MethodDeclaration) -> tuple[ir.Expression, ...]:
-    """The arguments of a call in the order of the parameters."""
+    """Return the arguments of a call in the order of the parameters."""
     names = [parameter.name for parameter in method.parameters]
     texts = _match(body, node, names, f"self.{method.name}")
     found = []

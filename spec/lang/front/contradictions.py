@@ -1,9 +1,9 @@
 """Check that no action requires the opposite of a guard on its actor, since it could never be taken.
 
-A guard `is_up` with `return not self.down[p]` applies to the first parameter of every action, also where that
-is the process that has crashed. The check compares texts: the guard's one result, with the actor in place of
-its parameter, and the requirements at the beginning of the action. A requirement in other words, through a
-helper, is not found.
+A guard `is_up` with `return not self.down[p]` applies to the first parameter of every action, even if that is
+the process that has crashed. The check compares texts: the guard's one result, with the actor in place of its
+parameter, and the requirements at the beginning of the action. It does not find a requirement that is written
+in other words or through a helper.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _result(guard: MethodDeclaration, actor: str) -> ast.expr | None:
 
 
 def _required(method: MethodDeclaration) -> Iterator[ast.expr]:
-    """The conditions that an action requires at its beginning."""
+    """Yield the conditions that an action requires at its beginning."""
     for item in function_of(method.function)[1].body:
         if _is_text(item):
             continue
@@ -78,11 +78,11 @@ def _is_text(item: ast.stmt) -> bool:
 
 
 class _Said(ast.NodeTransformer):
-    """A condition with another name in the place of the guard's parameter."""
+    """Transformer that puts another name in the place of the guard's parameter."""
 
     def __init__(self, parameter: str, who: ast.expr) -> None:
         self.parameter, self.who = parameter, who
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        """The parameter is the actor."""
+        """Replace the guard's parameter by the name of the actor."""
         return copy.deepcopy(self.who) if node.id == self.parameter else node

@@ -2,8 +2,8 @@
 domain.
 
 An element of a display must certainly be in the element domain, or the display must go straight to a place
-that checks it: CPython checks nothing when it makes a set, so a set that is only compared may not hold what
-its type cannot.
+that checks it. CPython checks nothing when it makes a set, so a set that is only compared could hold values
+that its type cannot.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from antiphon.spec.lang.front.sorts import (
 
 
 def is_open(node: ast.expr) -> bool:
-    """Return True if the type of a display must be inferred from its surroundings."""
+    """Return True if a display alone does not show its type, as an empty set does not."""
     match node:
         case ast.Set() | ast.SetComp() | ast.DictComp() | ast.Tuple():
             return True
@@ -45,14 +45,14 @@ def is_open(node: ast.expr) -> bool:
 
 
 def bare(wanted: types.Type | None) -> types.Type | None:
-    """Return the type of a display in this place: for an optional type the type without None."""
+    """Return the type that a display in this place has: for an optional type the type without None."""
     return wanted.of if isinstance(wanted, types.Optional) else wanted
 
 
 def set_display(
     body: Body, node: ast.expr, items: Sequence[ast.expr], wanted: types.Type | None, stored: bool
 ) -> Value:
-    """`{a, b}`."""
+    """Return the value of a set display, `{a, b}`."""
     goal = bare(wanted)
     of = goal.of if isinstance(goal, types.SetOf) else None
     found = [_element(body, item, of, stored) for item in items]
@@ -128,7 +128,7 @@ def gather(
     wanted: types.Type | None,
     stored: bool,
 ) -> Value:
-    """`{element for ... if ...}`."""
+    """Return the value of a set comprehension, `{element for ... if ...}`."""
     goal = bare(wanted)
     of = goal.of if isinstance(goal, types.SetOf) else None
     with body.inner():
@@ -141,7 +141,7 @@ def gather(
 def comprehended(
     body: Body, node: ast.SetComp | ast.DictComp, wanted: types.Type | None, stored: bool
 ) -> Value:
-    """A set or a map in braces."""
+    """Return the value of a comprehension in braces: a set or a map."""
     if isinstance(node, ast.DictComp):
         return bare_map(body, node, wanted, stored)
     return gather(body, node, node.elt, node.generators, wanted, stored)
@@ -151,8 +151,8 @@ TOTAL = "Map({key: value for key in self.each(Key)})"
 
 
 def bare_map(body: Body, node: ast.DictComp, wanted: types.Type | None, stored: bool) -> Value:
-    """`{key: value for key in self.each(Key)}`, a dict for Python: only a place that checks its domain takes
-    one.
+    """Return the value of `{key: value for key in self.each(Key)}` where a map is stored. CPython makes a
+    dict of it, so only a place that checks its domain accepts it.
     """
     if not stored or not isinstance(bare(wanted), types.MapOf):
         reason = "a dict becomes a map only where it is stored, passed or made a field"
@@ -162,7 +162,7 @@ def bare_map(body: Body, node: ast.DictComp, wanted: types.Type | None, stored: 
 
 
 def total_map(body: Body, node: ast.DictComp, wanted: types.Type | None, stored: bool) -> Value:
-    """A map by the value of each key."""
+    """Return the value of `Map({key: value for key in self.each(Key)})`."""
     goal = bare(wanted)
     of = goal.value if isinstance(goal, types.MapOf) else None
     [first, *more] = node.generators
@@ -184,7 +184,7 @@ def total_map(body: Body, node: ast.DictComp, wanted: types.Type | None, stored:
 
 
 def update(body: Body, node: ast.AST, whole: Value, changes: ast.Dict, text: ast.expr) -> Value:
-    """`map | {key: value}`."""
+    """Return the value of `map | {key: value}`."""
     if not isinstance(whole.type, types.MapOf):
         reason = f"{ast.unparse(text)} is {words(whole.type)}, and only a map has entries"
         raise body.error(node, reason, "map | {key: value}")
@@ -208,7 +208,7 @@ def update(body: Body, node: ast.AST, whole: Value, changes: ast.Dict, text: ast
 def sequence(
     body: Body, node: ast.expr, items: Sequence[ast.expr], wanted: types.Type | None, stored: bool
 ) -> Value:
-    """`(a, b)`."""
+    """Return the value of a sequence display, `(a, b)`."""
     goal = bare(wanted)
     of = goal.of if isinstance(goal, types.SequenceOf) else None
     found = [_element(body, item, of, stored) for item in items]
@@ -219,7 +219,7 @@ def sequence(
 def collect(
     body: Body, node: ast.expr, one: ast.GeneratorExp, wanted: types.Type | None, stored: bool
 ) -> Value:
-    """`tuple(item for x in source if ...)`."""
+    """Return the value of `tuple(item for x in source if ...)`."""
     goal = bare(wanted)
     of = goal.of if isinstance(goal, types.SequenceOf) else None
     if len(one.generators) > 1:
@@ -233,7 +233,7 @@ def collect(
 
 
 def every(body: Body, node: ast.Call, at: Location) -> Value:
-    """`tuple(self.each(Type))`."""
+    """Return the value of `tuple(self.each(Type))`."""
     of = each(body, node)
     name = body.unique("item")
     binder = ir.Binder(name=name, type=of, source=of, at=body.at(node))
@@ -243,8 +243,8 @@ def every(body: Body, node: ast.Call, at: Location) -> Value:
 
 
 def _rounds(body: Body, node: ast.expr, binder: ir.Binder) -> int | str:
-    """Return the number of items of a sequence that takes one from each value of a `for`, which has an
-    order.
+    """Return the greatest number of items of a sequence that takes one from each turn of a `for`; refuse a
+    `for` without an order.
     """
     if isinstance(binder.source, types.Type):
         if not is_ordered(binder.source):
@@ -270,7 +270,7 @@ def _rounds(body: Body, node: ast.expr, binder: ir.Binder) -> int | str:
 
 
 def reverse(body: Body, node: ast.Call) -> Value:
-    """`reversed(sequence)`."""
+    """Return the value of `reversed(sequence)`."""
     if len(node.args) != 1 or node.keywords:
         raise body.error(node, "reversed takes a sequence", "reversed(self.queue)")
     match node.args[0]:
@@ -285,7 +285,9 @@ def reverse(body: Body, node: ast.Call) -> Value:
 
 
 def _positions(body: Body, node: ast.Call) -> tuple[types.Type, ir.Expression]:
-    """`range(len(q))`, `range(first, len(q) - k)`: the positions of a sequence."""
+    """Return the type and the expression of `range(len(q))` or `range(first, len(q) - k)`, positions of a
+    sequence.
+    """
     instead = (
         'range(len(self.queue)), or self.each(Number), with Number = Annotated[int, Between(1, "messages")]'
     )
@@ -307,7 +309,9 @@ def _positions(body: Body, node: ast.Call) -> tuple[types.Type, ir.Expression]:
 
 
 def _greatest(value: Value) -> int | str | None:
-    """An upper bound of an integer, where one is known: of a length, a bounded value, a constant."""
+    """Return an upper bound of an integer, if one is known: that of a length, a bounded value or a
+    constant.
+    """
     if isinstance(value.type, types.Int):
         return max(0, value.type.high) if isinstance(value.type.high, int) else value.type.high
     return _longest(value.node)
@@ -333,7 +337,7 @@ def _longest(node: ir.Expression) -> int | str | None:
 
 
 def append(body: Body, node: ast.AST, whole: Value, more: ast.Tuple, stored: bool) -> Value:
-    """`sequence + (item, ...)`."""
+    """Return the value of `sequence + (item, ...)`."""
     if not isinstance(whole.type, types.SequenceOf):
         raise body.error(node, f"only a sequence grows by items, not {words(whole.type)}", "| for sets")
     for item in more.elts:
@@ -346,7 +350,9 @@ def append(body: Body, node: ast.AST, whole: Value, more: ast.Tuple, stored: boo
 
 
 def constant_collection(body: Body, node: ast.expr, python: Any, *, is_set: bool) -> Value:
-    """An immutable collection of the module or class, element by element in a stable order."""
+    """Return an immutable collection of the module or class as a value, element by element in a stable
+    order.
+    """
     found = []
     for item in python:
         element = world.constant(body.world, item, body.at(node))
@@ -386,7 +392,9 @@ def constant_collection(body: Body, node: ast.expr, python: Any, *, is_set: bool
 
 
 def comprehension(body: Body, generators: list[ast.comprehension]) -> tuple[ir.Binder, ...]:
-    """The binders of a comprehension; its names and facts stay in force for the caller's stretch of text."""
+    """Return the binders of a comprehension; their names and facts stay in force until the caller ends its
+    block.
+    """
     return tuple(_generator(body, item) for item in generators)
 
 
@@ -413,7 +421,9 @@ def _generator(body: Body, node: ast.comprehension) -> ir.Binder:
 def bind_target(
     body: Body, target: ast.expr, over: ast.expr
 ) -> tuple[str, types.Type, types.Type | ir.Expression]:
-    """Bind the name of one `for`: its unique name, its exact type, and the values of its range."""
+    """Bind the name of one `for`; return its unique name, its exact type, and the values over which it
+    ranges.
+    """
     if not isinstance(target, ast.Name):
         raise body.error(
             target,
@@ -429,7 +439,7 @@ def bind_target(
 
 
 def ranges_over(body: Body, node: ast.expr) -> tuple[types.Type, types.Type | ir.Expression]:
-    """The type of the elements and the source of a `for`."""
+    """Return the type of the elements of a `for`, and the source over which it ranges."""
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="each")) if (
             name == body.self_name and name not in body.locals
@@ -463,7 +473,7 @@ def ranges_over(body: Body, node: ast.expr) -> tuple[types.Type, types.Type | ir
 
 
 def each(body: Body, node: ast.Call) -> types.Type:
-    """The type in `self.each(Type)`."""
+    """Return the type in `self.each(Type)`."""
     if len(node.args) != 1 or node.keywords:
         raise body.error(node, "self.each takes one type", "self.each(Process)")
     python = type_object(body, node.args[0])
@@ -471,7 +481,7 @@ def each(body: Body, node: ast.Call) -> types.Type:
 
 
 def type_object(body: Body, node: ast.expr) -> Any:
-    """The Python object of a type that is written inside a body: `Process`, `Annotated[int, Between(0,
+    """Return the Python object of a type that is written inside a body: `Process`, `Annotated[int, Between(0,
     "n")]`, `Process | None`.
     """
     python = python_object(body, node)

@@ -19,7 +19,7 @@ from antiphon.spec.lang.front.sorts import records_of, words
 
 
 def effect(body: Body, node: ast.Call) -> ir.Statement:
-    """The statement that a call is.
+    """Return the statement that a call on its own line is.
 
     Raises:
         SpecError: it is none, or may not stand here.

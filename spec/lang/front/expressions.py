@@ -16,7 +16,9 @@ from antiphon.spec.lang.hints import did_you_mean
 
 
 def literal(body: Body, node: ast.Constant, wanted: types.Type | None) -> Value:
-    """A number, a truth value, None; a string only as a hint at the Enum member that it names."""
+    """Return the value of a literal: a number, a truth value or None. A string is refused, with a hint at the
+    Enum member that it names.
+    """
     if isinstance(node.value, str):
         members = list(wanted.python) if isinstance(wanted, types.Enumeration) and wanted.python else []
         meant = [str(member) for member in members if node.value in (member.name, member.value)]
@@ -32,7 +34,7 @@ def literal(body: Body, node: ast.Constant, wanted: types.Type | None) -> Value:
 
 
 def name(body: Body, node: ast.Name) -> Value:
-    """A local name, or a name of the module or class."""
+    """Return the value of a name: a local, or a name of the module or class."""
     local = body.locals.get(node.id)
     if local is not None:
         return Value(
@@ -53,7 +55,7 @@ def name(body: Body, node: ast.Name) -> Value:
 
 
 def python_value(body: Body, node: ast.expr, python: Any) -> Value:
-    """A Python object that the text names, as a value."""
+    """Return a Python object that the text names as a value."""
     text = ast.unparse(node)
     if python is world.MISSING:
         said = f"{text} means nothing here{meant(text)}"
@@ -77,7 +79,9 @@ def python_value(body: Body, node: ast.expr, python: Any) -> Value:
 
 
 def attribute(body: Body, node: ast.Attribute) -> Value:
-    """A variable, a constant or a value of the class; a field of a record."""
+    """Return the value of an attribute: a variable, a constant or a value of the class; a field of a
+    record.
+    """
     at, here = body.at(node), body.world
     owner_name = body.specification(node.value)
     if owner_name:
@@ -113,7 +117,7 @@ def attribute(body: Body, node: ast.Attribute) -> Value:
 
 
 def field(body: Body, node: ast.Attribute, owner: Value) -> Value:
-    """`record.name` or `index.index`."""
+    """Return the value of `record.name` or `index.index`."""
     at = body.at(node)
     if isinstance(owner.type, types.IndexType):
         if node.attr != "index":
@@ -163,7 +167,7 @@ def field(body: Body, node: ast.Attribute, owner: Value) -> Value:
 
 
 def subscript(body: Body, node: ast.Subscript) -> Value:
-    """An item of a map or a sequence, or a part of a sequence."""
+    """Return the value of a subscript: an item of a map or of a sequence, or a slice of a sequence."""
     owner = read(body, node.value)
     at, text = body.at(node), ast.unparse(node.value)
     if isinstance(owner.type, types.MapOf):
@@ -209,10 +213,10 @@ def _slice(body: Body, node: ast.Subscript, owner: Value, kind: types.SequenceOf
 
 
 def _position(body: Body, node: ast.Subscript, owner: Value, part: ast.expr) -> ir.Expression:
-    """A position in a sequence, from 0; `-k` counts from the end, as in Python.
+    """Return the expression of a position in a sequence, from 0; `-k` counts from the end, as in Python.
 
-    What is negative by accident would count from the end too: that it is not must be known, except of
-    `len(q) - 1`, where both ways mean the last.
+    A position that is negative by accident would count from the end as well. So it must be known not to be
+    negative; only `len(q) - 1` is excepted, which means the last item either way.
     """
     text, at = ast.unparse(node.value), body.at(part)
     match part:
@@ -234,7 +238,7 @@ def _position(body: Body, node: ast.Subscript, owner: Value, part: ast.expr) -> 
 
 
 def choose(body: Body, node: ast.IfExp, wanted: types.Type | None, stored: bool) -> Value:
-    """`a if test else b`."""
+    """Return the value of `a if test else b`."""
     test, yes, no = condition(body, node.test)
     first_open = displays.is_open(node.body) and wanted is None
     with body.inner(no if first_open else yes):

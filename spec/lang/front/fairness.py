@@ -1,5 +1,5 @@
-"""Fairness of steps: `per` parameters of one action, or with `fair("send", "receive")` of several actions
-together, or of a part of them.
+"""Fairness of steps: of one action for each value of its `per` parameters, or, with `fair("send",
+"receive")`, of several actions together or of a part of them.
 
 This file reads no bodies.
 """
@@ -19,8 +19,8 @@ from antiphon.spec.lang.hints import known_names
 def fair_parameters(
     method: MethodDeclaration, given: tuple[ir.Parameter, ...], at: Location
 ) -> tuple[str, ...]:
-    """The parameters, by their names in the intermediate form, for each value of which the action is fair by
-    itself.
+    """Return the parameters, by their names in the intermediate form, for each value of which the action is
+    fair by itself.
 
     Raises:
         SpecError: `per` names no parameter of the action.
@@ -45,7 +45,7 @@ def fair_steps(
     actions: Mapping[str, ir.Action],
     read: Callable[[str, Location], ir.Function],
 ) -> ir.FairSteps:
-    """The promise in the intermediate form.
+    """Return a `fair(...)` promise in the intermediate form.
 
     Raises:
         SpecError: it names no action of the algorithm, or `per` or `where` do not fit its parameters.

@@ -13,7 +13,7 @@ from antiphon.spec.lang.front.world import World
 
 
 def value(world: World, python: Any, wanted: types.Type, what: str, at: Location) -> ir.Expression:
-    """The expression of a default.
+    """Return the expression of a variable's default value.
 
     Raises:
         SpecError: the default is no value of the declared type.

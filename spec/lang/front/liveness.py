@@ -30,7 +30,7 @@ Reading = Callable[[str], ir.Function | ir.Predicate]
 def liveness_property(
     world: World, item: LivenessDeclaration, read: Callable[[str, Location], ir.Function]
 ) -> ir.LivenessProperty:
-    """The property in the intermediate form.
+    """Return a liveness property in the intermediate form.
 
     Raises:
         SpecError: a name is no method of the specification that gives a bool, or the parameters of two of
@@ -51,7 +51,7 @@ def liveness_property(
 
 
 def property_of(name: str, note: LivenessNote, read: Reading, at: Location) -> ir.LivenessProperty:
-    """The property that a note states about methods.
+    """Return the property that a note states about methods.
 
     Raises:
         SpecError: the parameters of two methods differ.

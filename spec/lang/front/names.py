@@ -10,7 +10,7 @@ from functools import lru_cache
 
 @lru_cache(maxsize=4096)
 def assigned_names(function: ast.FunctionDef) -> frozenset[str]:
-    """The local names of a function apart from its parameters, and its parameters."""
+    """Return the names that are local to a function, its parameters included."""
     found = {
         argument.arg
         for argument in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)

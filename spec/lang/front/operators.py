@@ -39,12 +39,12 @@ SETS: dict[type[ast.operator], ir.SetOperation] = {
 
 
 def either(body: Body, node: ast.BoolOp) -> Condition:
-    """`a and b`, `a or b`."""
+    """Return the condition of `a and b` or `a or b`."""
     return _conjunction(body, node) if isinstance(node.op, ast.And) else _disjunction(body, node)
 
 
 def negation(body: Body, node: ast.UnaryOp) -> Condition | None:
-    """`not a`; None of another operator."""
+    """Return the condition of `not a`; None for any other operator."""
     if not isinstance(node.op, ast.Not):
         return None
     test, yes, no = condition(body, node.operand)
@@ -52,7 +52,7 @@ def negation(body: Body, node: ast.UnaryOp) -> Condition | None:
 
 
 def test_of_call(body: Body, node: ast.Call) -> Condition | None:
-    """`isinstance(value, Record)`, `budget(condition)`; None of another call."""
+    """Return the condition of `isinstance(value, Record)` or `budget(condition)`; None for any other call."""
     function = python_object(body, node.func)
     if function is isinstance:
         return _instance(body, node)
@@ -147,7 +147,7 @@ def _classes(body: Body, node: ast.expr) -> list[types.Record]:
 
 
 def chain(body: Body, node: ast.Compare) -> Condition:
-    """`a < b <= c`."""
+    """Return the condition of a comparison chain, `a < b <= c`."""
     sides = [node.left, *node.comparators]
     if len(node.ops) == 1:
         return _compare(body, node, sides[0], node.ops[0], sides[1])
@@ -201,7 +201,7 @@ Side = tuple[ast.expr, Value]
 
 
 def _bounds(body: Body, left: Side, right: Side, meaning: ir.Comparison) -> Facts:
-    """The lower bounds of integers that a comparison shows."""
+    """Return the lower bounds of integers that follow from a comparison."""
     if not (is_integer(left[1].type) and is_integer(right[1].type)):
         return {}
     mirrored = _MIRRORED.get(meaning, meaning)
@@ -252,7 +252,7 @@ def _none_test(body: Body, node: ast.Compare, left: ast.expr, meaning: ir.Compar
 def pair(
     body: Body, left: ast.expr, right: ast.expr, wanted: types.Type | None, *, stored: bool
 ) -> tuple[Value, Value]:
-    """Two operands of one sort; a display or a string takes its type from the other side."""
+    """Return two operands of one sort; a display or a string gets its type from the other operand."""
     if (
         (displays.is_open(left) or isinstance(left, ast.Constant))
         and not displays.is_open(right)
@@ -354,8 +354,8 @@ def _member(body: Body, node: ast.Compare, left: ast.expr, right: ast.expr) -> i
 
 
 def _collection(node: ast.expr, item: Value) -> types.Type | None:
-    """The type for a display on the right of `in`: by its own elements, except where they are strings or
-    nothing.
+    """Return the type of a set or tuple display on the right of `in`, if the value on the left is a member of
+    an enumeration; else None.
     """
     if isinstance(node, ast.Set | ast.Tuple) and isinstance(item.type, types.Enumeration):
         return (
@@ -370,7 +370,7 @@ def _collection(node: ast.expr, item: Value) -> types.Type | None:
 
 
 def unary(body: Body, node: ast.UnaryOp) -> Value:
-    """`not x` and `-x`."""
+    """Return the value of `not x` or `-x`."""
     at = body.at(node)
     if isinstance(node.op, ast.Not):
         return Value(condition(body, node)[0], ir.BOOL)
@@ -400,7 +400,7 @@ def binary(
     wanted: types.Type | None,
     stored: bool,
 ) -> Value:
-    """Arithmetic, set operations, and `sequence + (item,)`."""
+    """Return the value of an arithmetic or set operation, or of `sequence + (item,)`."""
     if isinstance(operator, ast.Div):
         raise body.error(node, "/ gives a float", "//")
     if type(operator) not in ARITHMETIC and type(operator) not in SETS:
@@ -434,7 +434,7 @@ def combine(
     two: Value,
     texts: tuple[ast.expr, ast.expr],
 ) -> Value:
-    """`one operator two` for values that were read."""
+    """Return the value of `one operator two` for operands that are already read."""
     at = body.at(node)
     if isinstance(one.type, types.SetOf) and isinstance(two.type, types.SetOf):
         if type(operator) not in SETS:
@@ -527,14 +527,14 @@ def _least(meaning: ir.Operation, one: Value, two: Value) -> int | None:
 
 
 def least_of(first: Value, second: Value) -> tuple[types.Type, int | None]:
-    """The exact type and lower bound of either of two integers."""
+    """Return the exact type and the lower bound of an integer that is one of two."""
     exact = join(first.type, second.type) or ir.INTEGER
     lows = [item for item in (first.least, second.least) if item is not None]
     return exact, min(lows) if len(lows) == 2 else None
 
 
 def choose_integer(body: Body, node: ast.AST, first: Value, second: Value, *, largest: bool) -> Value:
-    """`max(a, b)` or `min(a, b)`."""
+    """Return the value of `max(a, b)` or `min(a, b)`."""
     at = body.at(node)
     operator = ir.Comparison.LESS if largest else ir.Comparison.GREATER
     test = ir.Compare(type=ir.BOOL, operator=operator, left=first.node, right=second.node, at=at)

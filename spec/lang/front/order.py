@@ -35,7 +35,7 @@ Place = tuple[int, ...]
 
 
 class Dependence(Enum):
-    """Relation of a value to the loop's own value within one turn."""
+    """Dependence of a value on the loop's own value within one turn."""
 
     NOTHING = 0  # the same throughout the loop
     TURN = 1  # on the loop's value or an inner loop's, somehow
@@ -44,8 +44,8 @@ class Dependence(Enum):
 
 @dataclass
 class Access:
-    """One use of a variable in the body: where in its keys the loop's value stands; how it is written, if it
-    is.
+    """Use of a variable in the body of a loop: the positions in its keys that the loop's value selects, and
+    how it is written, if it is.
     """
 
     variable: str
@@ -154,7 +154,7 @@ def _perform(survey: Survey, name: str, arguments: tuple[ir.Expression, ...], wh
 
 
 def _without_returns(body: tuple[ir.Statement, ...]) -> tuple[ir.Statement, ...]:
-    """The body of a procedure: its `return` ends the procedure, not the loop."""
+    """Return the body of a procedure without its `return`, which ends the procedure and not the loop."""
     found: list[ir.Statement] = []
     for statement in body:
         match statement:
@@ -191,8 +191,8 @@ def _assign(survey: Survey, statement: ir.Assign) -> None:
 
 
 def _accumulation(survey: Survey, statement: ir.Assign) -> tuple[str, ir.Expression]:
-    """The operator and operand of `place = place operator operand`, or "" when the statement is none whose
-    order cannot matter.
+    """Return the operator and the operand of `place = place operator operand`; "" as operator if the order of
+    such statements could matter.
     """
     value = statement.value
     if isinstance(value, ir.SetBinary) and _is_place(statement, value.left):
@@ -280,7 +280,7 @@ def _names(value: object) -> Iterator[str]:
 
 
 def children(node: Any) -> list[Any]:
-    """The nodes directly within a node of the intermediate form."""
+    """Return the nodes directly within a node of the intermediate form."""
     found: list[Any] = []
     for name in fields_with_nodes(type(node)):
         part = getattr(node, name)
@@ -324,7 +324,9 @@ def _reads(survey: Survey, value: object) -> None:
 
 
 def _called(survey: Survey, call: ir.Call) -> None:
-    """A value helper: what it reads counts, entry by entry where its parameters select them."""
+    """Note the reads of a value helper that the loop calls: entry by entry, where the helper's parameters
+    select entries.
+    """
     inner = Survey(survey.world, survey.accesses)
     function = survey.world.read_function(call.function, call.at)
     for parameter, argument in zip(function.parameters, call.arguments, strict=True):

@@ -1,5 +1,5 @@
-"""A method takes parameters over their domains; for `In("network")` a guard says that the argument is there
-now.
+"""Parameters of a method, which range over their domains; for `In("network")` a guard says that the argument
+is in the set now.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ def parameters(body: Body) -> tuple[ir.Parameter, ...]:
 
 
 def memberships(body: Body, given: tuple[ir.Parameter, ...]) -> tuple[ir.Require, ...]:
-    """Return the guards for `In("network")`: the argument is an element of that variable now."""
+    """Return the guards for parameters marked `In("network")`: the argument is an element of that variable
+    now.
+    """
     found = []
     for declared, parameter in zip(body.method.parameters, given, strict=True):
         if not declared.within:

@@ -39,7 +39,7 @@ ROLES = {
 
 
 class Reader:
-    """Reads one specification class."""
+    """Reader of one specification class, which turns it into the intermediate form."""
 
     def __init__(self, cls: type) -> None:
         self.world = World(cls)
@@ -49,7 +49,7 @@ class Reader:
         self._reading: list[str] = []
 
     def module(self) -> ir.Module:
-        """The whole specification."""
+        """Return the whole specification in the intermediate form."""
         world = self.world
         declaration = world.declaration
         for method in declaration.methods:
@@ -115,7 +115,7 @@ class Reader:
             )
 
     def variable(self, item: VariableDeclaration) -> ir.Variable:
-        """A state variable with its initial value."""
+        """Return a state variable with its initial value in the intermediate form."""
         at = place(self.world, item.name)
         value = initial.value(
             self.world, item.default, item.type, f"{self.world.cls.__name__}.{item.name}", at
@@ -125,7 +125,7 @@ class Reader:
     # Methods ---------------------------------------------------------------------------------------------
 
     def body(self, method: MethodDeclaration) -> Body:
-        """The method, ready to be read."""
+        """Return a method as a `Body` that can be read."""
         source, node = function_of(method.function)
         plain = Role.FUNCTION if self.world.is_function(method) else Role.PROCEDURE
         role = ROLES[method.mark.kind] if method.mark is not None else plain
@@ -154,7 +154,7 @@ class Reader:
     def read(
         self, method: MethodDeclaration
     ) -> tuple[Body, tuple[ir.Parameter, ...], tuple[ir.Statement, ...]]:
-        """The parameters and statements of a method."""
+        """Read a method, and return its body object, its parameters and its statements."""
         body = self.body(method)
         given = parameters.parameters(body)
         made, ends = statements.block(body, body.definition.body)
@@ -165,7 +165,7 @@ class Reader:
         return body, given, made
 
     def doc(self, method: MethodDeclaration) -> str:
-        """The docstring."""
+        """Return the docstring of a method."""
         return inspect.cleandoc(method.function.__doc__ or "")
 
     def _enter(self, name: str, at: Location) -> MethodDeclaration:
@@ -192,7 +192,7 @@ class Reader:
         return self.world.procedures[name]
 
     def function(self, name: str, at: Location) -> ir.Function:
-        """A value helper, guard or predicate as a function, read once."""
+        """Read a value helper, guard or predicate as a function, once."""
         if name not in self._functions:
             method = self._enter(name, at)
             _refuse_within(method)
@@ -260,7 +260,7 @@ class Reader:
                 yield ir.Require(condition=test, text=f"self.{guard.name}({actor})", at=guard.at)
 
     def handler(self, method: MethodDeclaration) -> ir.Handler:
-        """A handler of an event."""
+        """Read a handler of an event."""
         body, given, made = self.read(method)
         _refuse_within(method)
         assert method.mark is not None
@@ -283,7 +283,7 @@ class Reader:
         )
 
     def predicate(self, method: MethodDeclaration) -> ir.Predicate:
-        """An invariant, witness or obligation."""
+        """Read an invariant, witness or obligation."""
         assert method.mark is not None
         function = self.function(method.name, method.at)
         if function.parameters:
@@ -299,7 +299,7 @@ class Reader:
         )
 
     def step_invariant(self, method: MethodDeclaration) -> ir.StepInvariant:
-        """A property of steps."""
+        """Read a step invariant, a property of steps."""
         assert method.mark is not None
         body, _, made = self.read(method)
         return ir.StepInvariant(
@@ -318,7 +318,7 @@ def _refuse_within(method: MethodDeclaration) -> None:
 
 
 def _without_uncalled_predicates(module: ir.Module) -> ir.Module:
-    """A predicate is a function too only where something calls it."""
+    """Return the module without functions for predicates that nothing calls."""
     called = {
         name
         for part in (*definitions(module), *module.liveness, *module.fair)
@@ -340,7 +340,9 @@ def definitions(module: ir.Module) -> tuple[ir.Definition, ...]:
 
 
 def _refuse_cycles(module: ir.Module) -> None:
-    """Calls, performed procedures and handled events must not lead back to where they began."""
+    """Refuse a module in which calls, performed procedures and handled events lead back to where they
+    began.
+    """
     handlers: dict[str, list[ir.Handler]] = {}
     for handler in module.handlers:
         handlers.setdefault(handler.event, []).append(handler)

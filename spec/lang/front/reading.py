@@ -1,8 +1,9 @@
 """Reader of expressions: `read` returns the value, `condition` also the facts that hold where it is true and
 where it is false.
 
-Operands are read by `read` again. Which function reads which kind of node, `table.py` enters into `READERS`
-and `TESTS`, so that the modules of those functions need not import each other.
+A function that reads an expression reads its operands by `read` again. `table.py` enters into `READERS` and
+`TESTS` which function reads which kind of node, so that the modules of those functions need not import each
+other.
 
 `wanted` is the type that the place expects, which displays, empty sets and None need. `stored` says that the
 value goes straight to a place that checks its domain (a variable, an argument, a field), so that a set may be
@@ -57,7 +58,7 @@ REFUSED: dict[type[ast.expr], tuple[str, str]] = {
 
 
 def read(body: Body, node: ast.expr, wanted: types.Type | None = None, *, stored: bool = False) -> Value:
-    """The value of an expression.
+    """Return the value of an expression.
 
     Raises:
         SpecError: the expression is not in the language or ill-typed.
@@ -77,7 +78,7 @@ def read(body: Body, node: ast.expr, wanted: types.Type | None = None, *, stored
 
 
 def _bounded(body: Body, node: ast.expr, value: Value) -> Value:
-    """The value, of an integer with the lower bound that tests have shown."""
+    """Return the value; an integer gets the lower bound that tests have shown."""
     path = path_of(body, node, integer=True) if body.facts and is_integer(value.type) else None
     fact = body.facts.get(at_least(path[0])) if path is not None else None
     if fact is None or fact.low is None or (value.least is not None and value.least >= fact.low):
@@ -86,7 +87,9 @@ def _bounded(body: Body, node: ast.expr, value: Value) -> Value:
 
 
 def read_plain(body: Body, node: ast.expr) -> Value:
-    """Refuse a value whose type does not fit the declared type `wanted`."""
+    """Return the value of an expression, read with no wanted type and not to be stored; facts known about its
+    path may narrow the value.
+    """
     if not body.facts or path_of(body, node) is None:
         return read(body, node)
     return _bounded(body, node, _value(body, node, None, stored=False))
@@ -204,12 +207,14 @@ def _instead(node: ast.expr, given: types.Type, wanted: types.Type) -> str:
 
 
 def meant(text: str) -> str:
-    """Return a hint on the word of the language that an unknown name may have meant, and how to import it."""
+    """Return a hint for an unknown name: the word of the language that was probably meant, and how to import
+    it.
+    """
     if text in WORDS:
         return f": it is a word of the language, not imported: from antiphon.spec.lang import {text}"
     return did_you_mean(text, WORDS)
 
 
 def was(value: ir.Read | ir.Call) -> ir.Before:
-    """Return the value of a variable, or a helper, before the step."""
+    """Return an expression for the value of a variable or helper before the step."""
     return ir.Before(type=value.type, value=value, at=value.at)

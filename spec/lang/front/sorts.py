@@ -1,5 +1,5 @@
-"""Static types of expressions: what may stand for what, what two branches have in common, what certainly
-fits.
+"""Static types of expressions: which value may stand where a type is declared, the common type of two
+branches, and which value certainly fits.
 
 The *exact* type of an integer expression is an interval when it is known (`Int`), else `INTEGER`; the type
 that a node of the intermediate form carries is its *surface*: `INTEGER` for both. This file knows nothing of
@@ -15,7 +15,7 @@ NONE = ir.NoneType()
 
 
 def surface(exact: Type) -> Type:
-    """The type that a node carries: bounds of a plain integer are forgotten."""
+    """Return the type that a node carries: a plain integer loses its bounds."""
     return ir.INTEGER if isinstance(exact, types.Int) else exact
 
 
@@ -82,7 +82,9 @@ def fits(wanted: Type, given: Type) -> bool:
 
 
 def join(first: Type, second: Type) -> Type | None:
-    """The narrowest type that holds the values of both, or None when they are of different sorts."""
+    """Return the narrowest type that holds the values of both types, or None if they are of different
+    sorts.
+    """
     if first == second:
         return first
     if isinstance(first, types.Int) and isinstance(second, types.Int):
@@ -146,7 +148,9 @@ def plus(size: int | str, more: int | str) -> int | str:
 
 
 def cardinality(exact: Type) -> int | str | None:
-    """Return the number of values of a small type, as a size; None of one with parts."""
+    """Return the number of values of a boolean, integer, enumeration or index type, as a size; None for a
+    type with parts.
+    """
     match exact:
         case types.Bool():
             return 2

@@ -50,7 +50,7 @@ Statements = tuple[ir.Statement, ...]
 
 
 def block(body: Body, nodes: Sequence[ast.stmt]) -> tuple[Statements, bool]:
-    """The statements, and whether every path through them returns.
+    """Read statements, and return them and whether every path through them returns.
 
     Raises:
         SpecError: a statement is not in the language.
@@ -127,7 +127,7 @@ def _assign(body: Body, node: ast.Assign) -> ir.Statement:
 
 
 def _target(body: Body, node: ast.expr) -> types.Type:
-    """The declared type of the place that `node` names: a variable, or an entry of a map in it."""
+    """Return the declared type of the place that `node` names: a variable, or an entry of a map in it."""
     match node:
         case ast.Attribute(value=ast.Name(id=name), attr=variable) if (
             name == body.self_name and name not in body.locals
@@ -294,7 +294,9 @@ def _branch(body: Body, node: ast.If) -> tuple[list[ir.Statement], bool]:
 def _merge(
     body: Body, node: ast.If, locals_then: dict[str, Local], facts_then: Facts, before: dict[str, Local]
 ) -> None:
-    """After both branches: names bound in both, facts that hold in both."""
+    """Combine what is known after both branches of an `if`: names bound in both, and facts that hold in
+    both.
+    """
     merged = dict(before)
     for name, one in locals_then.items():
         other = body.locals.get(name)

@@ -35,7 +35,7 @@ PREDICATES = ("invariant", "witness", "obligation")
 
 
 class World:
-    """A specification class while it is read."""
+    """Specification class that is being read: the meaning of the names in its methods."""
 
     def __init__(self, cls: type) -> None:
         self.cls = cls
@@ -81,13 +81,13 @@ class World:
                 check(method.returns, method.at)
 
     def constant_type(self, constant: ConstantDeclaration) -> types.Type:
-        """The type of a constant, repair or reading."""
+        """Return the type of a constant, of a repair's switch or of a reading's choice."""
         if constant.reading is not None:
             return types.Enumeration(constant.name, constant.reading.choices)
         return ir.BOOL if isinstance(constant.default, bool) else ir.INTEGER
 
     def is_function(self, method: MethodDeclaration) -> bool:
-        """Return True if an unmarked method, a guard or a predicate gives a value."""
+        """Return True if a method gives a value: an unmarked one with a result, a guard or a predicate."""
         if method.mark is not None and method.mark.kind == "step_invariant":
             return False
         return method.returns is not None or (
@@ -101,17 +101,17 @@ class World:
         return ir.INTEGER if isinstance(method.returns, UnboundedInt) else method.returns
 
     def suggest(self, name: str) -> str:
-        """Return a hint on the meaning of `self.name`."""
+        """Return a hint for an unknown `self.name`: the names that may have been meant."""
         known = [*self.variables, *self.constants, *self.methods, "each"]
         return did_you_mean(name, known) or f"; it has {', '.join(known)}"
 
     def attribute(self, name: str) -> Any:
-        """A plain class attribute (an immutable constant) of the specification, or MISSING."""
+        """Return a plain class attribute (an immutable constant) of the specification, or MISSING."""
         found = inspect.getattr_static(self.cls, name, MISSING)
         return MISSING if callable(found) and not isinstance(found, type) else found
 
     def type_of(self, python: object, at: Location, what: str) -> types.Type:
-        """The type of the language that a Python object means.
+        """Return the type of the language that a Python object denotes.
 
         Raises:
             SpecError: it means none.
@@ -131,7 +131,7 @@ def _not_ready(name: str, at: Location) -> Any:
 
 
 def lookup(function: Any, name: str) -> Any:
-    """The Python object that `name` means inside `function`, or MISSING."""
+    """Return the Python object that `name` means inside `function`, or MISSING."""
     code = function.__code__
     if name in code.co_freevars and function.__closure__:
         cell = function.__closure__[code.co_freevars.index(name)]
@@ -145,8 +145,8 @@ def lookup(function: Any, name: str) -> Any:
 
 
 def member(owner: Any, name: str) -> Any:
-    """`owner.name` for a module or a class, or MISSING; properties and other computed attributes are not
-    followed.
+    """Return `owner.name` for a module or a class, or MISSING; properties and other computed attributes are
+    not followed.
     """
     if isinstance(owner, type) and issubclass(owner, enum.Enum):
         return owner.__members__.get(name, MISSING)
@@ -158,8 +158,8 @@ def member(owner: Any, name: str) -> Any:
 
 
 def constant(world: World, python: Any, at: Location) -> tuple[ir.Expression, types.Type] | None:
-    """An immutable Python object as an expression and its exact type, or None when it is none of the
-    language.
+    """Return an immutable Python object as an expression and its exact type, or None if the language has no
+    such value.
     """
     if isinstance(python, bool):
         return ir.Literal(type=ir.BOOL, value=python, at=at), ir.BOOL
@@ -191,7 +191,7 @@ def _record(world: World, python: Any, at: Location) -> tuple[ir.Expression, typ
 
 
 def place(world: World, name: str = "") -> Location:
-    """Return the place where the class that declares `name` does so."""
+    """Return the place of the class that declares `name`, or of the specification class."""
     for part in world.cls.__mro__:
         if name and name in vars(part).get("__annotations__", {}):
             return place_of(part, name)

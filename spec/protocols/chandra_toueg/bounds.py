@@ -1,5 +1,5 @@
-"""Bounds of the exploration of figure 6: local steps first, where asked for; and faults planted in it, to see
-that each of its rules is needed.
+"""Exploration of figure 6: a restriction by which local steps come first, and faults planted in the figure,
+to see that each of its rules is needed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class HalfIsEnough(ChandraToueg):
     """
 
     def is_majority(self, some: Set[Process]) -> bool:
-        """Return True for at least half of the processes: for one of two or three."""
+        """Return True if `some` has at least half of the processes, rounded down: one of two or three."""
         return 2 * len(some) >= self.processes - 1 and len(some) > 0
 
 
@@ -71,6 +71,6 @@ class ChandraTouegBounded(
     restrictions=(Urgent,),
     mutations=(HalfIsEnough, IgnoreTimestamps, AcknowledgeSuspected),
 ):
-    """Chandra and Toueg's figure 6, with the restriction and the planted faults of this module to choose
-    from.
+    """Chandra and Toueg's figure 6, where the restriction and the planted faults of this module can be
+    switched on.
     """

@@ -1,8 +1,8 @@
 """Figure 6 with its messages on their way: each is received by itself, and a step is taken when it can be.
 
-In figure 6 a process looks at what was sent to it and takes of that what it needs. Here a message lies in
-`network` until its receiver has it, and then in the receiver's `inbox`. The steps are those of figure 6, with
-the inbox as what they look at. So every run of this is one of figure 6; an implementation does the same steps
+In figure 6 a process takes what it needs from everything that was sent to it. In this module a message lies
+in `network` until its receiver has it, and then in the receiver's `inbox`. The steps are those of figure 6,
+which read the inbox. So every run of this module is a run of figure 6; an implementation does the same steps
 in the same order.
 
 | figure 6                                          | here                                              |
@@ -13,8 +13,8 @@ in the same order.
 | R-broadcast(decide), when R-deliver: decide       | a process decides, and sends the decision to all  |
 |                                                   | others; whoever receives it first does the same   |
 
-Who has decided takes no more steps: with its decision all others decide. What came for an earlier round than
-the own one nobody reads: it is dropped.
+A process that has decided takes no more steps: its decision makes all others decide. A process drops messages
+of rounds before its own, since it would never read them.
 
 Source: T. D. Chandra, S. Toueg, "Unreliable failure detectors for reliable distributed systems", Journal of
 the ACM 43(2), 1996, section 6.2, figure 6; section 3.1.1 of Barchet-Estefanel 2002 for the R-broadcast.
@@ -31,7 +31,7 @@ from antiphon.spec.services.events import Process
 
 @record
 class Decided:
-    """Message of a decision: the estimate alone of the figure's (p, r_p, estimate_p, decide)."""
+    """Message of a decision: of the figure's (p, r_p, estimate_p, decide) it carries the estimate alone."""
 
     value: Value
 
@@ -53,7 +53,7 @@ class ChandraTouegByMessage(ChandraTouegChecked):
     # What a process has -------------------------------------------------------------------------------------
 
     def have_sent_estimates(self, p: Process) -> Set[Process]:
-        """Return the processes whose estimates of its round p has."""
+        """Return the processes whose estimates for p's round p has received."""
         return Set(
             q
             for q in self.each(Process)
@@ -64,7 +64,7 @@ class ChandraTouegByMessage(ChandraTouegChecked):
         )
 
     def have_replied(self, p: Process) -> Set[Process]:
-        """Return the processes whose replies of its round p has."""
+        """Return the processes whose replies for p's round p has received."""
         return Set(
             q
             for q in self.each(Process)
@@ -75,7 +75,7 @@ class ChandraTouegByMessage(ChandraTouegChecked):
         )
 
     def has_proposal(self, p: Process) -> bool:
-        """Return True if p has the proposal of its round."""
+        """Return True if p has received the proposal of its round."""
         return any(isinstance(item, Proposal) and item.round == self.round[p] for item in self.inbox[p])
 
     # Sending ------------------------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ class ChandraTouegByMessage(ChandraTouegChecked):
             self.network |= {Packet(q, content)}
 
     def tell_decision(self, p: Process, value: Value) -> None:
-        """P has decided, and sends the decision to all others."""
+        """Send p's decision to all other processes, and empty p's inbox."""
         self.inbox[p] = Set()
         self.network |= Set(Packet(q, Decided(value)) for q in self.each(Process) if q != p)
 
@@ -96,7 +96,7 @@ class ChandraTouegByMessage(ChandraTouegChecked):
 
     @action
     def propose(self, p: Process, v: Value) -> None:
-        """P proposes, unless it has the decision."""
+        """Propose v, if p has not decided."""
         require(not self.has_decided(p))
         super().propose(p, v)
 
@@ -145,8 +145,8 @@ class ChandraTouegByMessage(ChandraTouegChecked):
 
     @action
     def count(self, p: Process, heard: Set[Process]) -> None:
-        """Count the replies that have come (phase 4); the coordinator delivers the decision that it
-        broadcasts at once.
+        """Count the replies that have come (phase 4). A coordinator that broadcasts a decision delivers the
+        decision to itself at once.
         """
         require(not self.has_decided(p) and heard == self.have_replied(p))
         super().count(p, heard)
@@ -173,12 +173,16 @@ class ChandraTouegByMessage(ChandraTouegChecked):
 
     @constraint("receive_cast")
     def in_a_packet(self) -> bool:
-        """Return the packet that carries a decision to a process."""
+        """Bound: the step `receive_cast` never happens, since a packet carries the decision to each
+        process.
+        """
         return False
 
     @constraint("receive_last_cast")
     def in_a_packet_too(self) -> bool:
-        """Return the packet that carries a decision to a process, where the decision comes by R-broadcast."""
+        """Bound: the step `receive_last_cast` never happens, since a packet carries the decision to each
+        process.
+        """
         return False
 
     # One process after the other ----------------------------------------------------------------------------

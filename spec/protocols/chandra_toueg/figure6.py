@@ -79,9 +79,10 @@ class Reply:
 
 
 class ChandraToueg(Proposing, Casting[Value]):
-    """Figure 6.
+    """The consensus algorithm of figure 6.
 
-    What is R-broadcast is (p, r_p, estimate_p, decide): the estimate alone, since nobody reads the rest.
+    The message that is R-broadcast is (p, r_p, estimate_p, decide); it carries the estimate alone, since
+    nobody reads the rest.
     """
 
     rounds: Const[int] = 2
@@ -101,7 +102,7 @@ class ChandraToueg(Proposing, Casting[Value]):
         return Process(r % self.processes)
 
     def is_majority(self, some: Set[Process]) -> bool:
-        """Return True if the number of processes is at least (n + 1) / 2, rounded up."""
+        """Return True if `some` has at least (n + 1) / 2 processes, rounded up."""
         return 2 * len(some) > self.processes
 
     def is_suspected(self, p: Process, q: Process) -> bool:
@@ -141,7 +142,9 @@ class ChandraToueg(Proposing, Casting[Value]):
         return any(item.process == q and item.round == r for item in self.estimates)
 
     def is_newest(self, item: Estimate, heard: Set[Process]) -> bool:
-        """Return True if no estimate that was received has a greater timestamp."""
+        """Return True if no estimate of the same round from a process in `heard` has a greater timestamp than
+        `item`.
+        """
         return all(
             other.timestamp <= item.timestamp
             for other in self.estimates
@@ -150,7 +153,7 @@ class ChandraToueg(Proposing, Casting[Value]):
 
     @action
     def gather(self, p: Process, heard: Set[Process], chosen: Estimate) -> None:
-        """Phase 2: the coordinator has received estimates of a majority, and proposes one of the newest."""
+        """Phase 2: propose, as coordinator, one of the newest of the estimates that came from a majority."""
         require(self.phase[p] is Phase.gathering and self.is_majority(heard))
         require(all(self.has_sent_estimate(q, self.round[p]) for q in heard))
         require(chosen in self.estimates and chosen.round == self.round[p] and chosen.process in heard)
@@ -160,13 +163,15 @@ class ChandraToueg(Proposing, Casting[Value]):
         self.phase[p] = Phase.waiting
 
     def after_reply(self, p: Process) -> Phase:
-        """The coordinator goes on to phase 4, everybody else to the next round."""
+        """Return p's phase after its reply: waiting for replies (phase 4) for the coordinator, the head of
+        the loop for any other process.
+        """
         r = self.round[p]
         return Phase.counting if r >= 1 and p == self.coordinator(r) else Phase.looping
 
     @action
     def adopt(self, p: Process, proposal: Proposal) -> None:
-        """Phase 3: the coordinator's estimate has come. It is p's now, and p sends ack."""
+        """Phase 3: adopt the coordinator's proposal, which has come, as p's estimate, and send ack."""
         require(self.phase[p] is Phase.waiting)
         require(proposal in self.proposals and proposal.round == self.round[p])
         self.estimate[p] = proposal.value
@@ -205,7 +210,7 @@ class ChandraToueg(Proposing, Casting[Value]):
     # The other task -----------------------------------------------------------------------------------------
 
     def r_deliver(self, p: Process, m: Value) -> None:
-        """Upon R-delivery of a decision p decides, unless it has."""
+        """Decide upon R-delivery of a decision, unless p has decided before."""
         if not self.has_decided(p):
             emit(Decide(p, m))
         super().r_deliver(p, m)

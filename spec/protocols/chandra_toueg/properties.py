@@ -34,8 +34,7 @@ from antiphon.spec.services.events import Process
 class ChandraTouegDetecting(ChandraTouegBounded, Suspicions, Consensus, restrictions=(DetectedAtOnce,)):
     """Figure 6 with a failure detector.
 
-    What a process waits for comes in the end if it was sent by processes that are up; what others sent may
-    have been lost with them.
+    A message of a process that is up arrives in the end; a message of a crashed process may be lost.
     """
 
     def is_suspected(self, p: Process, q: Process) -> bool:
@@ -43,7 +42,7 @@ class ChandraTouegDetecting(ChandraTouegBounded, Suspicions, Consensus, restrict
         return self.suspected[p][q]
 
     def are_up(self, heard: Set[Process]) -> bool:
-        """Return True if all processes from which p has received something are up."""
+        """Return True if all processes in `heard`, whose messages a process has received, are up."""
         return not any(self.down[q] for q in heard)
 
     proposing = fair("propose", per="p")
@@ -53,7 +52,7 @@ class ChandraTouegDetecting(ChandraTouegBounded, Suspicions, Consensus, restrict
     counting = fair("count", per="p", where="are_up")
 
     def everybody_has_decided(self) -> bool:
-        """Every process that is up has decided."""
+        """Return True if every process that is up has decided."""
         return all(self.down[p] or self.has_decided(p) for p in self.each(Process))
 
     def has_been_adopted(self, r: Round) -> bool:
@@ -75,7 +74,7 @@ class ChandraTouegDetecting(ChandraTouegBounded, Suspicions, Consensus, restrict
 
     @invariant
     def OneProposal(self) -> bool:
-        """A coordinator proposes once in its round."""
+        """Invariant: all proposals of one round have the same value."""
         return all(
             item.round != other.round or item.value == other.value
             for item in self.proposals
@@ -89,8 +88,8 @@ class ChandraTouegDetecting(ChandraTouegBounded, Suspicions, Consensus, restrict
 
     @witness
     def WrongSuspicion(self) -> bool:
-        """Witness: a coordinator that is up was wrongly refused by a process, and its estimate is decided all
-        the same.
+        """Witness: a process refused a coordinator that was up, and the coordinator's estimate was decided
+        all the same.
         """
         return any(
             not item.ack
@@ -108,7 +107,7 @@ class ChandraTouegChecked(ChandraTouegDetecting, EventuallyStrong):
 
     @witness
     def LaterRound(self) -> bool:
-        """Witness: a process decides in a later round than the first a value that a crashed process had
+        """Witness: a process decides, in a later round than the first, a value that a crashed process had
         proposed.
         """
         return any(
@@ -120,11 +119,13 @@ class ChandraTouegChecked(ChandraTouegDetecting, EventuallyStrong):
 
 
 class ChandraTouegForever(ChandraTouegDetecting, FalseSuspicions):
-    """Rounds without end, among processes that propose the same, with a detector that need not be accurate.
+    """Figure 6 with unlimited rounds, among processes that propose the same value, with a detector that need
+    not be accurate.
 
-    Where everybody is at the end of the last round with one estimate, rounds are numbered from 1 again: what
-    was sent before is never read, the next coordinator is the same, and with one estimate for all no
-    timestamp matters. Every run of this is one of figure 6 with other numbers.
+    When all processes are at the end of the last round with one estimate, rounds are numbered from 1 again.
+    This changes nothing else: messages of earlier rounds are never read, the next coordinator is the same,
+    and with one estimate for all no timestamp matters. Every run of this class is a run of figure 6 with
+    other round numbers.
     """
 
     def is_at_the_end(self, p: Process) -> bool:
@@ -137,7 +138,9 @@ class ChandraTouegForever(ChandraTouegDetecting, FalseSuspicions):
 
     @action(fairness="weak")
     def number_again(self) -> None:
-        """All rounds are over, and the coordinator of the last is followed by that of the first."""
+        """Number the rounds from 1 again when all are over: the coordinator of the first round follows that
+        of the last.
+        """
         require(self.rounds % self.processes == 0)
         require(all(self.down[p] or self.is_at_the_end(p) for p in self.each(Process)))
         require(all(self.down[p] or self.knows_no_other(p) for p in self.each(Process)))

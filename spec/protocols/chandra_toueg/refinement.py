@@ -1,4 +1,4 @@
-"""Figure 6 is the machine of consensus: the first decision chooses, every other one learns.
+"""Figure 6 is the machine of consensus: the first decision chooses the value, every later one learns it.
 
 Rounds, estimates and replies are stutters: what a majority has adopted can be seen in no event before a
 process decides it.
@@ -14,7 +14,7 @@ from antiphon.spec.services.events import Process
 
 
 class ChandraTouegIsConsensus(ChandraTouegChecked):
-    """Figure 6, seen as the machine."""
+    """Figure 6, seen as the abstract machine of consensus."""
 
     def chosen(self) -> Value | None:
         """Return the value that any process has decided."""
@@ -24,11 +24,11 @@ class ChandraTouegIsConsensus(ChandraTouegChecked):
         )
 
     def offers(self, p: Process) -> Value | None:
-        """Return the values that p offers to the machine: its proposal, until a value is decided."""
+        """Return the value that p offers to the machine: its proposal, until a value is decided."""
         return self.proposal[p] if self.chosen() is None else None
 
     def told(self, p: Process) -> bool:
-        """Return True if p has decided: the machine has told it."""
+        """Return True if p has decided: the machine has told p the chosen value."""
         return self.has_decided(p)
 
     def proposed(self, p: Process) -> bool:

@@ -1,15 +1,13 @@
-"""CM, with a token that circulates: a process that acknowledges with it has all earlier
-acknowledged updates.
+"""CM, with a token that circulates: a process that acknowledges with it has all earlier acknowledged updates.
 
 Source: J. Kim and C. Kim, "A total ordering protocol using a dynamic token-passing scheme", Distributed
 Systems Engineering 4, 1997, section 3, first paragraph. (The same protocol in another description, with its
 packets, is `rbp`.)
 
 What is modelled: who has which update, who knows how many ACKs, and who holds the token. A process has one
-outstanding update.
-What is abstracted: what is lost is what arrives late. An update or an ACK that was multicast comes to a
-process at any time, first or repeated, and nothing says how, since the paragraph does not. Updates are
-numbered in the order in which they are multicast.
+outstanding update. What is abstracted: a lost packet is one that arrives late. An update or an ACK that was
+multicast comes to a process at any time. The model does not say whether it is a first or a repeated copy,
+since the paragraph does not. Updates are numbered in the order in which they are multicast.
 
 | paper                | here                                                                    |
 |----------------------|-------------------------------------------------------------------------|
@@ -65,7 +63,7 @@ class Sequence(Group):
         )
 
     def outstanding(self, p: Process) -> int:
-        """Return the number of updates of p that have no number which p knows."""
+        """Return the number of updates that p has multicast without knowing a number of them."""
         return sum(1 for m in self.each(Message) if self.source[m] == p and not self.is_known(p, m))
 
     def is_known(self, p: Process, m: Message) -> bool:
@@ -91,7 +89,7 @@ class Sequence(Group):
         self.after_broadcast(p, m)
 
     def after_broadcast(self, p: Process, m: Message) -> None:
-        """Hook after p has multicast m; it does nothing here."""
+        """Hook that is called after p has multicast m; this class does nothing in it."""
 
     @action(fairness="weak")
     def receive_message(self, p: Process, m: Message) -> None:
@@ -130,15 +128,15 @@ class Sequence(Group):
         self.status[p] = k
 
     def after_deliver(self, p: Process) -> None:
-        """Hook after p has delivered; it does nothing here."""
+        """Hook that is called after p has delivered an update; this class does nothing in it."""
 
 
 class ChangMaxemchuk(Sequence):
     """CM: each ACK passes the token along the path."""
 
     def holder(self) -> Process:
-        """Return the token holder (`the token is circulated along the predefined path`): processes in order,
-        one step an ACK.
+        """Return the token holder: the token goes to the next process with each ACK (`the token is circulated
+        along the predefined path`).
         """
         return Process(self.assigned % self.processes)
 

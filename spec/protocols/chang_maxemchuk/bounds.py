@@ -19,7 +19,7 @@ class InTurn(InQueues):
 
     @constraint("broadcast")
     def is_sender(self, p: Process, m: Message) -> bool:
-        """Bound: it is the turn of p."""
+        """Bound: it is p's turn to multicast m."""
         return p.index == (self.first + m.index * self.step) % self.processes
 
 

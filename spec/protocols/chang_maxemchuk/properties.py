@@ -35,7 +35,9 @@ class SequenceProperties(Sequence):
 
     @witness
     def SendsAgain(self) -> bool:
-        """A process multicasts another update when it knows the numbers of those before."""
+        """Witness: a process has multicast more updates than its window holds, since it learned the numbers
+        of the earlier ones.
+        """
         return any(self.sent_by(p) > self.window for p in self.each(Process))
 
     @witness
@@ -71,7 +73,9 @@ class ChangMaxemchukProperties(ChangMaxemchuk, SequenceProperties):
 
     @witness
     def HoldersNoMore(self) -> bool:
-        """After n - 2 subsequent acknowledgements one process need not have U."""
+        """Witness: after n - 2 acknowledgements that follow the one of an update, one process does not have
+        the update.
+        """
         return any(
             k + self.processes - 2 == self.assigned and self.holders(k) == self.processes - 1
             for k in self.each(Number)
@@ -106,4 +110,4 @@ class InQueuesProperties(InQueues):
 
 
 class ChangMaxemchukInQueuesChecked(ChangMaxemchukInQueues, InQueuesProperties, ChangMaxemchukChecked):
-    """CM over queues, checked against the properties of CM too."""
+    """CM over queues, checked against the properties of queues, those of CM, and total order broadcast."""

@@ -6,10 +6,10 @@ transport module"; section 1: "All LTMs deliver U to local processes in the deli
 local buffer for retransmission until U is stable".
 
 What is modelled: MSGs and ACKs as packets, `buffer[p]` what p stores, and `early[p]` the gsns of ACKs that
-overtook the ACK of another process, for which they wait. Where `algorithm` lets what was multicast come at
-any time, here it comes when it is the next in its queue.
-What is decided here: of several MSGs the holder acknowledges its own, else that of the process that is next
-in the cycle, and those of one process in the order of sending; so none waits for ever.
+overtook the ACK of another process, for which they wait. In `algorithm` a packet that was multicast may come
+at any time; in this module it comes when it is the next in its queue. What is decided here: of several MSGs
+the holder acknowledges its own, else that of the process that is next in the cycle, and those of one process
+in the order of sending; so no MSG waits for ever.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Packet:
 
 
 class InQueues(Sequence, FifoChannels[Packet]):
-    """Common part of CM and Pinwheel; a queue has room for an MSG and an ACK of each message."""
+    """Common part of CM and Pinwheel over queues; a queue has room for an MSG and an ACK of each message."""
 
     room: Const[int] = 3
 
@@ -44,19 +44,21 @@ class InQueues(Sequence, FifoChannels[Packet]):
         self.push_to_others(p, Packet(m, 0))
 
     def give_number(self, p: Process, m: Message) -> None:
-        """Give the next number (`by multicasting ACK(t, U_id, g)`)."""
+        """Give the next number to m, and multicast the ACK (`by multicasting ACK(t, U_id, g)`)."""
         super().give_number(p, m)
         self.push_to_others(p, Packet(m, self.assigned))
 
     def is_first(self, p: Process, m: Message) -> bool:
-        """Return True if m is the message that p acknowledges next, of those that it has without a number."""
+        """Return True if m is the message that p acknowledges next: of p's messages without a number, m has
+        the least `rank`.
+        """
         return all(
             self.is_numbered(other) or self.rank(p, m) <= self.rank(p, other) for other in self.obtained[p]
         )
 
     def rank(self, p: Process, m: Message) -> int:
-        """Return the distance of the source of m from p in the cycle, and among messages of one source the
-        place of m.
+        """Return the rank of m for p: the distance from p to the source of m in the cycle, then the place of
+        m among the messages of its source.
         """
         s = self.source[m]
         return 0 if s is None else (s.index - p.index) % self.processes * self.messages + m.index
@@ -88,11 +90,11 @@ class InQueues(Sequence, FifoChannels[Packet]):
     # What is delivered and removed ------------------------------------------------------------------------
 
     def after_deliver(self, p: Process) -> None:
-        """Remove stable updates."""
+        """Remove stable updates from p's buffer after a delivery."""
         self.collect(p)
 
     def is_stable(self, p: Process, k: Number) -> bool:
-        """Return True if p knows that all processes have the update with gsn k."""
+        """Return False; a subclass returns True if p knows that all processes have the update with gsn k."""
         return False
 
     def collect(self, p: Process) -> None:

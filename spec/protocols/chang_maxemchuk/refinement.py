@@ -2,8 +2,8 @@
 ACKs.
 
 Assigning and learning by the holder are one step, `ACK(t, U_id, g)`; the others learn when that ACK arrives.
-What has a gsn is an update, so no number is spent on nothing. That an update itself arrives is a stutter: the
-machine knows which message has a number, and no body.
+Only updates have gsns, so no number is spent on nothing. The arrival of an update itself is a stutter: the
+machine knows which message has a number, not its content.
 """
 
 from __future__ import annotations

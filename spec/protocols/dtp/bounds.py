@@ -1,7 +1,7 @@
 """Bounds of DTP's exploration: the numbers of timeouts and gsns, the senders, and omitted steps.
 
 Constants: `spare` numbers more than messages may be assigned; `timeouts` timers expire, any number of them
-where `unlimited`, which obligations need; `nulls` 0 means that no silence is that long; of `senders`
+where `unlimited`, which obligations need; `nulls` 0: no silence is long enough for a NULL; of `senders`
 processes update k comes from process k mod `senders` (0: from any).
 """
 

@@ -76,7 +76,7 @@ class Figure1(Group):
 
     @step_invariant
     def TwoAreHeardOf(self, before: Self) -> bool:
-        """An update and its ACK tell of their senders, and of nobody else."""
+        """Step invariant: an acknowledgement brings news of the update's sender and of the holder only."""
         ring = sum(1 for p in self.each(Process) if self.pinwheel[p] != before.pinwheel[p])
         return ring <= 2 and sum(1 for p in self.each(Process) if self.dynamic[p] != before.dynamic[p]) <= 2
 

@@ -52,7 +52,9 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @invariant
     def LastPass(self) -> bool:
-        """The last pass came after the last gsn, and nothing is known of later ones."""
+        """Invariant: the last pass came after the last gsn was assigned, and no process knows of a later
+        pass.
+        """
         return (
             self.gsn_of(self.last) == self.assigned
             and self.passer[self.last] is not None
@@ -62,7 +64,9 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @invariant
     def EachHasANumber(self) -> bool:
-        """Gsns were assigned up to the last, each by its pass, to an update that was multicast."""
+        """Invariant: each gsn up to the last was assigned by its own pass, to an update that was
+        multicast.
+        """
         return all(
             (self.numbered[k] is not None) == (k <= self.assigned)
             and (k > self.assigned or self.passer[k * (self.nulls + 1)] is not None)
@@ -86,7 +90,9 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @invariant
     def LeastIsNamed(self) -> bool:
-        """Invariant: a process that passes knows all gsns, and names the least active of the others."""
+        """Invariant: a process that passes the token knows all gsns, and names the least active of the other
+        processes.
+        """
         return all(
             (self.passer[t] is None) == (self.named[t] is None)
             and all(
@@ -133,8 +139,8 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @invariant
     def HolderKnowsAll(self) -> bool:
-        """Invariant: for each gsn the holder has the update and the ACK, or the ACK, or knows that it lacks
-        it.
+        """Invariant: for each gsn the holder has the ACK, with or without the update, or knows that it lacks
+        the ACK.
         """
         return all(
             not self.holding[p]
@@ -166,7 +172,7 @@ class DtpBounds(DtpProperties, CarryStatus):
     # What is on its way, and what is kept -------------------------------------------------------------------
 
     def agrees(self, sender: Process, next_holder: Process, turn: Turn) -> bool:
-        """Return True if pass `turn` was made by this sender and named this process."""
+        """Return True if pass `turn` was made by `sender` and named `next_holder`."""
         return self.passer[turn] == sender and self.named[turn] == next_holder
 
     @invariant
@@ -194,7 +200,7 @@ class DtpBounds(DtpProperties, CarryStatus):
         return all(self.keeps_pass(p, k) for p in self.each(Process) for k in self.each(Number))
 
     def keeps_pass(self, p: Process, k: Number) -> bool:
-        """Return True if the ACK with gsn k in BUF_p, if there is one, belongs to a pass."""
+        """Return True if BUF_p has no ACK with gsn k, or if that ACK belongs to a pass."""
         item = self.acks[p][k]
         return item is None or (
             self.numbered[k] == item.message
@@ -207,7 +213,7 @@ class DtpBounds(DtpProperties, CarryStatus):
         return all(self.repeats_pass(p) for p in self.each(Process))
 
     def repeats_pass(self, p: Process) -> bool:
-        """Return True if the ACK that p sends again, if there is one, belongs to a pass that p made."""
+        """Return True if p sends no ACK again, or if that ACK belongs to a pass that p made."""
         sent = self.passed[p]
         if sent is None:
             return True
@@ -220,7 +226,7 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @invariant
     def NothingAhead(self) -> bool:
-        """Invariant: no report of hgsn_j is ahead of it, and no hgsn is ahead of the last gsn."""
+        """Invariant: no reported value of hgsn_j is ahead of hgsn_j, and no hgsn is ahead of the last gsn."""
         return (
             all(self.status[j][j] <= self.assigned for j in self.each(Process))
             and all(self.told[t][j] <= self.status[j][j] for t in self.each(Turn) for j in self.each(Process))
@@ -283,7 +289,9 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @invariant
     def OnlyTheMulticast(self) -> bool:
-        """Invariant: the messages in BUF have come; those on their way or asked for were multicast."""
+        """Invariant: messages in BUF were received or sent by the process; messages in flight or requested
+        were multicast.
+        """
         return all(
             (m not in self.buffer[p] or self.has_obtained(p, m))
             and (m not in self.missed[p] or self.source[m] is not None)
@@ -297,8 +305,8 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @invariant
     def OneWithoutANumber(self) -> bool:
-        """Invariant: for each sender only its last update can be without a gsn, and only while the sender
-        waits for the ACK.
+        """Invariant: each sender has at most one update without a gsn, its last, and only while it waits for
+        the ACK.
         """
         return all(
             self.source[m] != q
@@ -310,8 +318,8 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @invariant
     def Obtained(self) -> bool:
-        """Invariant: p has received everything up to hgsn_p, and each update is in BUF_p with its ACK or has
-        left with it; p lacks the next one, and delivered nothing else.
+        """Invariant: p has received everything up to hgsn_p, and each update is in BUF_p with its ACK or was
+        removed together with it; p lacks the next update, and has delivered nothing beyond.
         """
         return all(self.obtains(p, k) for p in self.each(Process) for k in self.each(Number))
 
@@ -333,7 +341,7 @@ class DtpBounds(DtpProperties, CarryStatus):
     @invariant
     def OnlyTheLatest(self) -> bool:
         """Invariant: the gsns of the MSGs in BUF_i are less than n - 1 below hgsn_i and less than n above it:
-        2n - 2 gsns, so that BUF_i holds 3n - 2 MSGs at most, with the one of each sender that has none.
+        2n - 2 gsns. With one MSG without a gsn for each sender, BUF_i holds 3n - 2 MSGs at most.
         """
         return not any(
             self.numbered[k] == m

@@ -30,7 +30,9 @@ Nulls = Annotated[int, Between(0, "nulls")]
 
 @record
 class Acknowledged:
-    """ACK in BUF: the update with the number, the process that assigned it, and the process that it names."""
+    """ACK in BUF: the update that got the gsn, the process that assigned the gsn, and the process that the
+    ACK names as next holder.
+    """
 
     message: Message
     sender: Process

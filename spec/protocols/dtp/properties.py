@@ -177,7 +177,7 @@ class DtpProperties(DtpBounded):
 
     @obligation
     def TokenHeld(self) -> bool:
-        """Some process is HOLD."""
+        """Obligation: some process holds the token (its S.Token is HOLD)."""
         return any(self.holding[p] for p in self.each(Process))
 
     @obligation
@@ -196,8 +196,8 @@ class DtpProperties(DtpBounded):
 
     @witness
     def NotYetStable(self) -> bool:
-        """The bound is tight: a process that knows the ACKs of n - 2 MSGs after one may not take that one for
-        stable.
+        """Witness that the bound is tight: a process knows the ACKs of n - 2 MSGs after some MSG, and cannot
+        know that this MSG is stable.
         """
         return any(
             k + self.processes - 2 == self.status[p][p] and self.status[p][j] < k
@@ -208,14 +208,16 @@ class DtpProperties(DtpBounded):
 
     @witness
     def HeldByNull(self) -> bool:
-        """A process holds the token by an ACK of NULL, not by that of the last gsn (as repaired)."""
+        """Witness: a process holds the token because of an ACK of NULL, not because of the ACK of the last
+        gsn (as repaired).
+        """
         return any(
             self.holding[p] and self.status[p][p] > 0 and self.next_null(p) > 1 for p in self.each(Process)
         )
 
     @witness
     def TokenPassed(self) -> bool:
-        """A process that did not have it at first holds the token."""
+        """Witness: a process holds the token that did not hold it at first."""
         return any(self.holding[p] for p in self.each(Process) if p.index > 0)
 
     @witness
@@ -238,7 +240,9 @@ class DtpChecked(DtpProperties, TotalOrderBroadcast):
 
     @on(Deliver)
     def judge_delivery(self, event: Deliver) -> None:
-        """Updates of a process are delivered in its order, and when F + 1 processes have obtained them."""
+        """Check that the updates of each process are delivered in its order, and only when F + 1 processes
+        have obtained them.
+        """
         m = event.message
         if m is not None:
             expect(
@@ -259,7 +263,7 @@ class DtpChecked(DtpProperties, TotalOrderBroadcast):
             )
 
     def change_status(self, p: Process, j: Process, h: Status) -> None:
-        """R_i[j] never goes down."""
+        """Set R_p[j] to h, and check that R_p[j] does not go down."""
         before = self.status[p][j]
         super().change_status(p, j, h)
         expect(self.status[p][j] >= before, "MonotoneStatus")

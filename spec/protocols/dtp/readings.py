@@ -1,4 +1,5 @@
-"""Sentences of DTP with several meanings: the first is that of the text as printed, the others are classes.
+"""Sentences of DTP with several meanings: `section4` has the text as printed, a class of this module each
+other meaning.
 
 Source: J. Kim and C. Kim, 1997, sections 3 and 4.
 """
@@ -92,7 +93,7 @@ class ResendingBuffered(Dtp):
     """
 
     def repeat_pass(self, p: Process, sent: Pass) -> None:
-        """Multicast the ACK again, if BUF still holds it."""
+        """Multicast p's last ACK again, if BUF_p still holds it."""
         m = sent.message
         if m is not None and sent.number > 0 and self.has_ack(p, sent.number, m):
             self.send_pass(p, sent)
@@ -102,17 +103,17 @@ class UpToGap(Dtp):
     """Common part of a reading and two repairs: R_i[i] goes up to the last gsn before a gap."""
 
     def advance(self, p: Process, g: Number) -> None:
-        """Raise R_p[p] as far as there is no gap, up to g or less."""
+        """Raise R_p[p] as far as p has the ACKs without a gap, whatever g is."""
         self.catch_up(p)
 
     def catch_up(self, p: Process) -> None:
-        """R_p[p] becomes the next gsn, and the next, while p has their ACKs."""
+        """Raise R_p[p] gsn by gsn, while p has the next ACK and `may_cover` is true."""
         for k in self.each(Number):
             if k == self.status[p][p] + 1 and self.acks[p][k] is not None and self.may_cover(p, k):
                 self.status[p][p] = k
 
     def may_cover(self, p: Process, k: Number) -> bool:
-        """Return True if R_p[p] may become k, of which p has the ACK."""
+        """Return True if R_p[p] may become k, a gsn whose ACK p has; in this class it always may."""
         return True
 
 
@@ -123,7 +124,9 @@ class NotifiedDelivered(UpToGap):
     """
 
     def may_cover(self, p: Process, k: Number) -> bool:
-        """Return True if the update is delivered too, and not deferred."""
+        """Return True if R_p[p] may become k: the update with gsn k can be delivered, since F + 1 processes
+        have obtained it.
+        """
         return super().may_cover(p, k) and self.is_resilient(p, k)
 
 
@@ -157,7 +160,9 @@ class SelectedOldest(Remembering):
     """Reading of DTP: of several MSGs in BUF the holder acknowledges the one that came first."""
 
     def is_new(self, p: Process, m: Message) -> bool:
-        """Return True if no message without an ACK came before this one."""
+        """Return True if BUF_p has no ACK for m, and m came into BUF_p before every other message without an
+        ACK.
+        """
         return super().is_new(p, m) and not any(
             x in self.buffer[p] and not self.is_acknowledged(p, x) and self.is_before(p, x, m)
             for x in self.each(Message)

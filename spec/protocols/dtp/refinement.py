@@ -2,8 +2,8 @@
 
 Assigning is the second paragraph of "Update arrival" (the holder puts `ACK(i, U_id, R_i[i], m)` into its own
 BUF), learning is "Receiving ACK message", delivering is handing an update over. NULLs spend no number. Stable
-messages leave BUF together with their ACKs, delivered or not; what a process had there it is taken to
-remember (`given`, which no step of the protocol reads). Tokens, requests and timeouts are stutters.
+messages leave BUF together with their ACKs, delivered or not; a process is taken to remember what its BUF
+held (`given`, which no step of the protocol reads). Tokens, requests and timeouts are stutters.
 """
 
 from __future__ import annotations

@@ -40,7 +40,9 @@ class NumberPasses(Dtp):
         self.turn[p] = max(self.turn[p], self.turn_of(seen))
 
     def pass_token(self, p: Process, sent: Pass) -> None:
-        """Pass with the next number: another NULL, or the first pass after a gsn."""
+        """Pass the token with the next pass number: that of another NULL, or of the first pass after a
+        gsn.
+        """
         super().pass_token(p, sent)
         self.turn[p] = self.turn[p] + 1 if sent.message is None else self.turn_of(sent)
 
@@ -65,7 +67,7 @@ class KeepEarlyAck(UpToGap):
     """
 
     def take_early_ack(self, p: Process, packet: Ack) -> None:
-        """Take an early ACK as the next one is taken."""
+        """Put an early ACK into BUF, as the next expected ACK is put there."""
         self.take_ack(p, packet)
 
 
@@ -93,7 +95,7 @@ class AdvanceOnDelivery(UpToGap):
         return super().may_cover(p, k) and item is not None and item.message in self.buffer[p]
 
     def put_message(self, p: Process, m: Message) -> None:
-        """Put the message into BUF; updates that waited for it count as obtained."""
+        """Put the message into BUF; updates after it that waited for it count as obtained."""
         super().put_message(p, m)
         self.catch_up(p)
 

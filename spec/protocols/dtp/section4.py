@@ -238,7 +238,9 @@ class Dtp(Losses[Packet], Group):
                     self.network |= {Ack(j, item.sender, m, k, item.next_holder)}
 
     def take_early_message(self, p: Process, j: Process, m: Message) -> None:
-        """Treat a MSG of j with l > N_i[j]: the paper does not say whether BUF takes it."""
+        """Hook for a MSG of j with l > N_i[j]; it does nothing, since the paper does not say whether BUF
+        takes the MSG.
+        """
 
     def change_status(self, p: Process, j: Process, h: Status) -> None:
         """Set R_i[j]: a MSG `changes R_i[j] to h`, an ACK `updates … R_i[t] … to g`, a NULL `updates R_i[j]
@@ -303,7 +305,9 @@ class Dtp(Losses[Packet], Group):
             self.awaiting[p] = False
 
     def take_early_ack(self, p: Process, packet: Ack) -> None:
-        """Treat an ACK with g > R_i[i] + 1: the paper does not say whether BUF takes it."""
+        """Hook for an ACK with g > R_i[i] + 1; it does nothing, since the paper does not say whether BUF
+        takes the ACK.
+        """
 
     def hear_ack(self, p: Process, packet: Ack) -> None:
         """Update the sender's entry from an ACK (`updates … R_i[t] … to g`)."""

@@ -1,5 +1,5 @@
 """Between two layers pass downcalls and upcalls, each an event: a layer emits the calls of its neighbours,
-handles its own.
+and handles its own.
 
 Source: van Renesse, Birman, Friedman, Hayden, Karr 1995, the section on the stack
 TOTAL:MBRSHIP:FRAG:NAK:COM:ATM. Its Common Protocol Interface is what this file stands for: one pair of calls
@@ -26,22 +26,22 @@ NextPlace = Annotated[int, Between(1, "casts + 1")]
 
 
 class Casts(Group):
-    """The place of each cast below FRAG: at most `casts` of one author, `cast[p]` of p so far."""
+    """Counters of the casts below FRAG: `cast[p]` is how many p has made, at most `casts`."""
 
     casts: Const[int] = 2
 
     cast: Map[Process, LastPlace] = everywhere(0)
 
     def room(self, p: Process) -> int:
-        """Return how many messages p may cast now: as many as numbers are left. A layer with a window answers
-        otherwise.
+        """Return how many messages p may cast now: as many as numbers are left. A layer with a flow-control
+        window may return less.
         """
         return self.casts - self.cast[p]
 
 
 @record
 class Unit:
-    """The cast of `author` at `place`."""
+    """Name of a cast: the one of `author` at `place` among its casts."""
 
     author: Process
     place: Place
@@ -52,7 +52,7 @@ class Unit:
 
 @record
 class Data:
-    """A message with its sequence number, which is `unit.place`; the first time or again."""
+    """Header of a message with its sequence number, `unit.place`; a repetition has the same header."""
 
     unit: Unit
 
@@ -73,8 +73,8 @@ class Negative:
 
 @record
 class Status:
-    """The protocol status, as far as its receiver reads it: what the sender has of the receiver's casts, and
-    how many it has cast itself.
+    """Protocol status, the part for one receiver: how many of the receiver's casts the sender has, and how
+    many it has cast itself.
     """
 
     received: LastPlace
@@ -89,7 +89,9 @@ Header = Data | PlaceHolder | Negative | Status
 
 @record
 class Envelope:
-    """Packet of the network for one endpoint. `source` is what COM pushes; None where it does not."""
+    """Packet of the network for one endpoint. `source` is the address that COM pushes; None if COM pushes
+    none.
+    """
 
     to: Process
     source: Process | None
@@ -101,7 +103,7 @@ class Envelope:
 
 @record
 class ComCast:
-    """Down: to every endpoint of the view but oneself."""
+    """Downcall: cast a header to every other endpoint of the view."""
 
     process: Process
     header: Header
@@ -109,7 +111,7 @@ class ComCast:
 
 @record
 class ComSend:
-    """Down: to one endpoint."""
+    """Downcall: send a header to one endpoint."""
 
     process: Process
     to: Process
@@ -118,7 +120,7 @@ class ComSend:
 
 @record
 class ComView:
-    """Down: `member` is no longer a destination of `process`."""
+    """Downcall: `member` is no longer a destination of `process`."""
 
     process: Process
     member: Process
@@ -126,7 +128,7 @@ class ComView:
 
 @record
 class ComReceive:
-    """Up: a header from `source`, None when the sender did not push its address."""
+    """Upcall: a header from `source`; None if the sender did not push its address."""
 
     process: Process
     source: Process | None
@@ -138,14 +140,14 @@ class ComReceive:
 
 @record
 class NakCast:
-    """Down: the next cast of `process`."""
+    """Downcall: make the next cast of `process`."""
 
     process: Process
 
 
 @record
 class NakReceive:
-    """Up: the next message that came from `origin`."""
+    """Upcall: the next message that came from `origin`."""
 
     process: Process
     origin: Process
@@ -154,7 +156,7 @@ class NakReceive:
 
 @record
 class NakLost:
-    """Up: LOST_MESSAGE, in place of the next message from `origin`, the one with number `place`."""
+    """Upcall LOST_MESSAGE: the next message from `origin`, the one with number `place`, is lost."""
 
     process: Process
     origin: Process
@@ -166,7 +168,7 @@ class NakLost:
 
 @record
 class FragCast:
-    """Down: the next message of `process`, of `size` fragments."""
+    """Downcall: cast the next message of `process`, of `size` fragments."""
 
     process: Process
     size: Annotated[int, Between(1, "fragments")]
@@ -174,7 +176,7 @@ class FragCast:
 
 @record
 class FragReceive:
-    """Up: a reassembled message; None when it is not a message that anybody cast."""
+    """Upcall: a reassembled message; None if its fragments make up no message that anybody cast."""
 
     process: Process
     origin: Process

@@ -1,7 +1,8 @@
 """Bounds of the exploration of Horus' layers: variants, the sender of each message, and the times at which
 timers expire.
 
-A stack inherits the classes here of the layers that it has. None of this is said by the paper.
+A stack inherits the classes of this module for the layers that it has. The paper says nothing of these
+bounds.
 """
 
 from __future__ import annotations
@@ -69,11 +70,11 @@ class Strides(Group):
 
 
 class NakBounded(Nak, repairs=(AwaitRoom,), readings=(source_address, status_tells), restrictions=(Patient,)):
-    """NAK:COM, with the variants and bounds of this module to choose from."""
+    """NAK:COM, where the variants and bounds of this module can be switched on."""
 
 
 class FragBounded(Frag, repairs=(DiscardAfterLoss, MarkFirst)):
-    """FRAG, with the variants and bounds of this module to choose from."""
+    """FRAG, where the variants and bounds of this module can be switched on."""
 
 
 class TotalBounded(
@@ -83,4 +84,4 @@ class TotalBounded(
     readings=(oracle, ranked, view_upcall),
     mutations=(DeliverAtOnce, ForgetOwn),
 ):
-    """TOTAL, with the variants and bounds of this module to choose from."""
+    """TOTAL, where the variants and bounds of this module can be switched on."""

@@ -1,4 +1,5 @@
-"""The stack TOTAL:MBRSHIP:FRAG:NAK:COM as its members can do it while the view stays.
+"""The stack TOTAL:MBRSHIP:FRAG:NAK:COM by steps that each member can decide from its own state, while the
+view stays.
 
 Besides what `local_status` says of NAK, a cast that has no room in NAK's window waits there. In `repairs` the
 application waits instead (`await_room`); it still does here, while the window is full. But a message of
@@ -20,21 +21,25 @@ from antiphon.spec.services import Message, Process, TotalOrderBroadcast
 
 
 class Backlog(LocalStatus):
-    """NAK with a queue before its window."""
+    """NAK with a queue of casts that wait for room in its window."""
 
     backlog: Map[Process, LastPlace] = everywhere(0)
 
     def room(self, p: Process) -> int:
-        """Return how many casts p may hand down: as many as numbers are left."""
+        """Return how many casts p may hand down: as many as numbers are left when the waiting casts have
+        theirs.
+        """
         return self.casts - self.cast[p] - self.backlog[p]
 
     def is_full(self, p: Process) -> bool:
-        """The buffer has no room for another cast."""
+        """Return True if p's buffer has no room for another cast."""
         return self.cast[p] - self.oldest[p] + 1 >= self.buffer
 
     @on(NakCast)
     def number(self, call: NakCast) -> None:
-        """Put a cast into the queue; it waits, if only for its turn."""
+        """Put a cast into the queue before the window, and number as many waiting casts as there is room
+        for.
+        """
         self.backlog[call.process] += 1
         self.flow(call.process)
 
@@ -47,7 +52,7 @@ class Backlog(LocalStatus):
                 emit(ComCast(p, Data(Unit(p, k))))
 
     def release(self, p: Process) -> None:
-        """Release the casts that all have, which makes room for others."""
+        """Release the casts that every other member has acknowledged, which makes room for waiting ones."""
         super().release(p)
         self.flow(p)
 
@@ -67,7 +72,7 @@ class TotalByMember(TotalChecked, MbrshipAlone):
 
 
 class HorusByMember(Backlog, TotalChecked, FragChecked, Horus):
-    """TOTAL:MBRSHIP:FRAG:NAK:COM under an application, each member by itself."""
+    """TOTAL:MBRSHIP:FRAG:NAK:COM under an application, where each member uses its own state only."""
 
     def can_send(self, p: Process) -> bool:
         """Return True if NAK has room for a cast, and numbers are left for everything that waits."""
@@ -79,7 +84,7 @@ class HorusByMemberChecked(HorusByMember, TotalOrderBroadcast):
 
     @obligation
     def AllDelivered(self) -> bool:
-        """Obligation: every broadcast is delivered everywhere, if the casts that there are suffice for the
+        """Obligation: every broadcast is delivered everywhere, if enough casts are left for passing the
         token.
         """
         return all(

@@ -26,11 +26,13 @@ class Com(InFlight[Envelope], Casts):
     outside: Map[Process, Set[Process]] = everywhere(Set())
 
     def listens(self, q: Process) -> bool:
-        """Return True if a packet to q has a receiver: here always, since no member excludes itself."""
+        """Return True if a packet to q has a receiver; in this class q always is one, since no member
+        excludes itself.
+        """
         return q not in self.outside[q]
 
     def is_destination(self, p: Process, q: Process) -> bool:
-        """Return True if q gets what p casts."""
+        """Return True if q gets the casts of p: q is another process, in p's view, and has not stopped."""
         return q != p and q not in self.outside[p] and self.listens(q)
 
     def accepts(self, p: Process, source: Process | None) -> bool:

@@ -49,7 +49,9 @@ class Senders(Group):
         return Process(m.index % self.senders)
 
     def message(self, unit: Unit) -> Message:
-        """Return the message at a place among its author's."""
+        """Return the message that a unit stands for: the one at its place among the messages of its
+        author.
+        """
         return Message((unit.place - 1) * self.senders + unit.author.index)
 
 
@@ -58,7 +60,7 @@ class OverNak(Senders, NakChecked):
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """Broadcast the next message of p: it goes down, and p's own copy is delivered at once."""
+        """Broadcast the next message of p: hand it to NAK, and deliver p's own copy at once."""
         require(p == self.sender(m) and self.cast[p] == m.index // self.senders and self.room(p) >= 1)
         emit(Broadcast(p, m))
         emit(NakCast(p))
@@ -85,7 +87,7 @@ class OverFrag(Senders, FragChecked):
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """Broadcast the next message of p: it goes down, and p's own copy is delivered at once."""
+        """Broadcast the next message of p: hand it to FRAG, and deliver p's own copy at once."""
         require(
             p == self.sender(m)
             and self.handed[p] == m.index // self.senders
@@ -97,7 +99,7 @@ class OverFrag(Senders, FragChecked):
 
     @on(FragReceive)
     def hand_over(self, call: FragReceive) -> None:
-        """Deliver a message that comes up; None stands for a message that nobody broadcast."""
+        """Deliver a message that FRAG hands up; None stands for a message that nobody broadcast."""
         unit = call.unit
         emit(Deliver(call.process, self.message(unit) if unit is not None else None))
 
@@ -113,7 +115,7 @@ class NakStack(OverNak, Losses[Envelope], FifoBroadcast):
 
     @on(NakReceive)
     def judge_author(self, call: NakReceive) -> None:
-        """The origin that NAK reports is who cast it."""
+        """Check that the origin which NAK reports is the process that cast the message."""
         expect(call.origin == call.unit.author, "TrueSource")
 
 
@@ -135,7 +137,7 @@ class FragStack(OverFrag, NakChecked, Losses[Envelope], FifoBroadcast):
 
     @on(FragReceive)
     def judge_author(self, call: FragReceive) -> None:
-        """The origin that FRAG reports is who cast it."""
+        """Check that the origin which FRAG reports is the process that cast the message."""
         unit = call.unit
         expect(unit is None or call.origin == unit.author, "TrueSource")
 

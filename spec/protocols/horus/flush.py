@@ -7,13 +7,13 @@ FLUSH_OK, and ignores the failed from then on; the coordinator casts again what 
 view comes; new failures begin a new round.
 
 What is decided here:
-1. FLUSH_OK goes to all members that stay, as a marker behind everything that its sender has cast: who has
-   the markers of all has received all casts of all who stay. A member installs the view when it has them,
-   since the view may overtake what others have cast.
+1. FLUSH_OK goes to all members that stay, as a marker behind everything that its sender has cast: a member
+   that has the markers of all staying members has received all their casts. It installs the view only then,
+   since the view may overtake casts of others.
 2. No message is known to be stable: everything that was received in a view from a member that has failed is
    returned. Tokens are not: they are worth nothing in the next view.
-3. Who has failed all learn at once, also whom `suspicions` take for dead: failures are detected outside.
-   A member that is taken for dead hears nothing of it, and stays in its view.
+3. All members learn at once who has failed, and whom `suspicions` take for dead: failures are detected
+   outside. A member that is taken for dead does not learn of this, and stays in its view.
 4. FLUSH, FLUSH_OK and the view say of which view they are, and whom the flush leaves behind. What belongs to
    a later view waits.
 
@@ -55,7 +55,7 @@ from antiphon.spec.services import Crash, Process, View
 
 @record
 class Flush:
-    """Packet: the coordinator begins to leave these members behind."""
+    """Packet: the coordinator begins a flush that leaves these members behind."""
 
     view: View
     leaving: Set[Process]
@@ -81,7 +81,7 @@ class NextView:
 
 @record
 class Copy:
-    """A message of a member that is left behind, sent on by another."""
+    """Packet: a message of a member that is left behind, sent on by another member."""
 
     view: View
     origin: Process
@@ -118,7 +118,9 @@ class MbrshipFlush(Members):
         return Set() | {q for q in self.each(Process) if q not in self.left[p] and self.has_failed(q)}
 
     def stay(self, p: Process) -> Set[Process]:
-        """Return the members of p's view that p's flush does not leave behind."""
+        """Return the members of p's view that stay: the flush that p takes part in does not leave them
+        behind.
+        """
         return Set() | {q for q in self.each(Process) if q not in self.left[p] and q not in self.leaving[p]}
 
     def is_coordinator(self, p: Process) -> bool:
@@ -152,7 +154,7 @@ class MbrshipFlush(Members):
 
     @action(fairness="weak", per="p")
     def start_flush(self, p: Process) -> None:
-        """The coordinator casts FLUSH: members have failed that no flush leaves behind."""
+        """Cast FLUSH, as coordinator: members have failed that no flush leaves behind."""
         failed = self.failed_of(p)
         require(self.is_coordinator(p) and self.view[p] < self.views)
         require(not failed <= self.leaving[p])
@@ -160,8 +162,8 @@ class MbrshipFlush(Members):
         self.take_part(p, p, failed)
 
     def take_part(self, p: Process, coordinator: Process, failed: Set[Process]) -> None:
-        """The FLUSH upcall, once a view; then what p has of the failed, then FLUSH_OK, and the failed are
-        ignored.
+        """Take part in a flush: give the FLUSH upcall, once a view; send p's messages of the failed members,
+        then FLUSH_OK; ignore the failed members from then on.
         """
         if not self.flushed[p]:
             emit(GroupFlush(p))
@@ -176,13 +178,13 @@ class MbrshipFlush(Members):
         self.multicast(p, FlushOk(self.view[p], failed), self.others(p, failed))
 
     def return_unstable(self, p: Process, to: Set[Process], q: Process) -> None:
-        """Send to others what p has received of q."""
+        """Send to the members `to` the messages of q that p has received."""
         for body in self.kept[p][q]:
             self.multicast(p, Copy(self.view[p], q, body), to)
 
     @action(fairness="weak", per="p")
     def send_view(self, p: Process) -> None:
-        """The coordinator has every FLUSH_OK: it casts the unstable messages, then the view."""
+        """Cast the unstable messages, and then the view, when the coordinator has every FLUSH_OK."""
         require(self.is_coordinator(p) and len(self.leaving[p]) > 0 and not self.told[p])
         require(self.failed_of(p) <= self.leaving[p] and self.stay(p) <= self.heard[p])
         self.told[p] = True
@@ -194,7 +196,7 @@ class MbrshipFlush(Members):
 
     @action(fairness="weak", per="p")
     def install(self, p: Process) -> None:
-        """The VIEW upcall, when p has every FLUSH_OK too."""
+        """Install the next view, with the VIEW upcall, when p has the view and every FLUSH_OK."""
         require(self.told[p] and self.has_all(p))
         self.left[p] |= self.leaving[p]
         self.view[p] += 1
@@ -213,7 +215,7 @@ class MbrshipFlush(Members):
 
     @action(fairness="weak", per=("p", "q"))
     def receive(self, p: Process, q: Process) -> None:
-        """P receives the next message from q."""
+        """Receive at p the next message from q."""
         require(len(self.channel[q][p]) > 0 and not self.belongs_later(p, q))
         packet = self.channel[q][p][0]
         self.channel[q][p] = self.channel[q][p][1:]
@@ -233,8 +235,8 @@ class MbrshipFlush(Members):
             self.accept(p, q, packet)
 
     def is_newer(self, p: Process, v: View, leaving: Set[Process]) -> bool:
-        """Return True if the flush leaves more members of p's view behind than the one that p
-        takes part in.
+        """Return True if a flush of view v that leaves `leaving` behind supersedes the flush that p takes
+        part in: it leaves more members of p's view behind.
         """
         return v == self.view[p] and self.leaving[p] <= leaving and self.leaving[p] != leaving
 
@@ -260,7 +262,7 @@ class MbrshipFlush(Members):
 
     @environment
     def crash(self, p: Process) -> None:
-        """P stops for ever; nothing more reaches it."""
+        """Crash p, which stops for ever; nothing reaches p any more."""
         require(not self.down[p] and self.may_fail(p))
         require(sum(1 for q in self.each(Process) if self.down[q]) < self.crashes)
         self.down[p] = True

@@ -1,14 +1,14 @@
 """TOTAL:MBRSHIP:FRAG:NAK:COM with a flush that is made of messages, over a network that loses and reorders,
 as one specification.
 
-`full_stack` has an abstract MBRSHIP; here is the flush of `flush`, ours, whose casts go down to FRAG. What is
-decided here beyond that:
+`full_stack` has an abstract MBRSHIP; this module has the flush of `flush`, which is ours, and whose casts go
+down to FRAG. What is decided here beyond that:
 1. `Letter` is what MBRSHIP casts: a packet, and for whom it is. NAK casts to the whole view; who is not
    addressed ignores it.
 2. What FRAG hands up waits in `channel` until it is handled: it may belong to a flush that its receiver has
    not heard of.
-3. Whom a flush leaves behind is no destination any more (`ComView`): else the window of NAK would wait for
-   the acknowledgements of who is down, and the flush for the window.
+3. A member that a flush leaves behind is removed from the destinations (`ComView`): otherwise NAK's window
+   would wait for acknowledgements of a member that is down, and the flush for the window.
 4. A member takes part in a flush when the window has room for all that it sends then, and the coordinator
    sends the view when it has room for that.
 """
@@ -52,12 +52,14 @@ class Letter:
 
 
 class FlushOverFrag(MbrshipFlushed, Frag):
-    """MBRSHIP with its flush over FRAG, over whatever casts for that. `letters[p]` is what p cast."""
+    """MBRSHIP with its flush over FRAG, over any layer that casts. `letters[p]` are the casts of p."""
 
     letters: Map[Process, Annotated[Seq[Letter], AtMost("casts")]] = everywhere(())
 
     def multicast(self, q: Process, packet: Packet, to: Set[Process]) -> None:
-        """Multicast by a message of FRAG, of the largest size if it is one of the application."""
+        """Multicast a packet as one message of FRAG: of the largest size if it carries a message of the
+        application, else of one fragment.
+        """
         if len(to) > 0:
             self.letters[q] += (Letter(to, packet),)
             large = isinstance(packet, Ordered | Unordered | Copy)
@@ -92,8 +94,8 @@ class FlushOverFrag(MbrshipFlushed, Frag):
     # Room ---------------------------------------------------------------------------------------------------
 
     def room_for(self, p: Process, failed: Set[Process]) -> int:
-        """Return the number of NAK casts needed to send p's messages of these members on, and one packet
-        more.
+        """Return the number of NAK casts that p needs to send on its messages of the failed members, and for
+        one packet more.
         """
         return 1 + self.fragments * sum(len(self.kept[p][q]) for q in failed)
 
@@ -105,7 +107,7 @@ class FlushOverFrag(MbrshipFlushed, Frag):
 
     @action(fairness="weak", per="p")
     def send_view(self, p: Process) -> None:
-        """Send the view, if there is room for it."""
+        """Send the view, if NAK has room for the unstable messages and the view."""
         require(self.room(p) >= self.room_for(p, self.leaving[p]))
         super().send_view(p)
 
@@ -116,7 +118,7 @@ class FlushOverFrag(MbrshipFlushed, Frag):
         super().receive(p, q)
 
     def has_room_to_answer(self, p: Process, q: Process) -> bool:
-        """Return True if the next packet from q is no FLUSH, or there is room."""
+        """Return True if a packet from q has come, and it is no FLUSH or p has room for its answer."""
         if len(self.channel[q][p]) == 0:
             return False
         packet = self.channel[q][p][0]
@@ -178,7 +180,7 @@ class HorusFlush(
     restrictions=(HandledAtOnce,),
     mutations=(KeepDestinations,),
 ):
-    """Stack TOTAL:MBRSHIP:FRAG:NAK:COM, whose MBRSHIP has its flush as messages."""
+    """Stack TOTAL:MBRSHIP:FRAG:NAK:COM, whose MBRSHIP makes its flush of messages."""
 
     def listens(self, q: Process) -> bool:
         """Return True if q is up: nothing reaches a member that is down."""
@@ -186,20 +188,22 @@ class HorusFlush(
 
     @environment
     def crash(self, p: Process) -> None:
-        """P stops for ever; messages on their way to it are lost."""
+        """Crash p, which stops for ever; messages on their way to p are lost."""
         super().crash(p)
         self.network -= {envelope for envelope in self.network if envelope.to == p}
 
     def room_for(self, p: Process, failed: Set[Process]) -> int:
-        """Return the number of casts needed, those of TOTAL's waiting messages included."""
+        """Return the number of NAK casts that p needs for a flush: its messages of the failed members, one
+        packet, and TOTAL's waiting messages.
+        """
         return super().room_for(p, failed) + self.fragments * len(self.waiting[p])
 
     def can_send(self, p: Process) -> bool:
-        """Return True if there is room for everything that waits, since all of it is cast at once when the
-        token comes.
+        """Return True if NAK has room for another message of p and for all messages that wait at p, which are
+        cast together when the token comes.
         """
         return super().can_send(p) and self.room(p) >= self.fragments * (len(self.waiting[p]) + 1)
 
     def can_pass(self, p: Process) -> bool:
-        """Return True if p may pass the token: nothing waits at p."""
+        """Return True if p may pass the token: NAK has room for one cast more."""
         return super().can_pass(p) and self.room(p) >= 1

@@ -1,6 +1,5 @@
 """Stacks over MBRSHIP with its flush as messages: an application, judged by view synchrony and as FIFO
-broadcast; TOTAL, judged by view synchrony and as total order broadcast; and the same with FRAG:NAK:COM
-below.
+broadcast; TOTAL, judged by view synchrony and as total order broadcast; and both with FRAG:NAK:COM below.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ from antiphon.spec.services.views import ViewSynchrony
 
 
 class Installing(MbrshipFlushed):
-    """Report of a view change to the services: the upcall to the application, once it has everything of the
-    last view.
+    """MBRSHIP that reports each view change to the services, when the application has everything of its last
+    view.
     """
 
     @on(NewView)
     def tell_members(self, call: NewView) -> None:
-        """Emit the next view, with its members."""
+        """Emit `Install` for the next view of a process, with the view's members."""
         p = call.process
         emit(Install(p, self.view[p], Set(q for q in self.each(Process) if q not in self.left[p])))
 

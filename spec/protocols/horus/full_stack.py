@@ -3,9 +3,9 @@
 Source: van Renesse, Birman, Friedman, Hayden, Karr 1995, the section on this stack: MBRSHIP "relies on the
 FIFO ordering provided by the NAK layer, and on the FRAG layer for sending large messages."
 
-MBRSHIP is abstract here too, but rests on FRAG: its casts go down, and what FRAG hands up is what members
-receive. `log[q]` is what q cast, `got[p][q]` what p has received of it. During the flush members that stay
-complete one another (`complete`): how, stands in a section that is not transcribed. A message of the
+MBRSHIP is abstract, as in `mbrship`, but rests on FRAG: its casts go down, and what FRAG hands up is what
+members receive. `log[q]` is what q cast, `got[p][q]` what p has received of it. During the flush members that
+stay complete one another (`complete`): how, stands in a section that is not transcribed. A message of the
 application is as large as a message can be, a token is one fragment.
 """
 
@@ -71,7 +71,7 @@ class MbrshipOverFrag(Mbrship, Frag):
             self.accept(call.process, call.origin, unit.place)
 
     def accept(self, p: Process, q: Process, k: Place) -> None:
-        """Receive cast k of q at p."""
+        """Take cast k of q at p, and hand it up."""
         if k not in self.got[p][q] and self.is_mine(p, q, k):
             self.got[p][q] |= {k}
             emit(GroupReceive(p, q, self.log[q][k - 1].body))
@@ -138,7 +138,7 @@ class Horus(Total, MbrshipOverFrag, Nak, Losses[Envelope]):
 
     @environment
     def crash(self, p: Process) -> None:
-        """P stops for ever; messages on their way to it are lost."""
+        """Crash p, which stops for ever; messages on their way to p are lost."""
         require(not self.down[p] and self.may_fail(p))
         require(sum(1 for q in self.each(Process) if self.down[q]) < self.crashes)
         self.down[p] = True
@@ -146,11 +146,11 @@ class Horus(Total, MbrshipOverFrag, Nak, Losses[Envelope]):
         emit(Crash(p))
 
     def can_send(self, p: Process) -> bool:
-        """Return True if there is room for everything that waits, since all of it is cast at once when the
-        token comes.
+        """Return True if NAK has room for another message of p and for all messages that wait at p, which are
+        cast together when the token comes.
         """
         return self.room(p) >= self.fragments * (len(self.waiting[p]) + 1)
 
     def can_pass(self, p: Process) -> bool:
-        """Return True if p may pass the token: nothing waits at p."""
+        """Return True if p may pass the token: NAK has room for one cast more."""
         return self.room(p) >= 1

@@ -53,7 +53,7 @@ Body = Ordered | Unordered | Token
 
 @record
 class GroupCast:
-    """Down: to every other member of the view."""
+    """Downcall: cast to every other member of the view."""
 
     process: Process
     body: Body
@@ -61,7 +61,7 @@ class GroupCast:
 
 @record
 class GroupReceive:
-    """Up: a message of the view, from `origin`."""
+    """Upcall: a message of the view, from `origin`."""
 
     process: Process
     origin: Process
@@ -77,7 +77,7 @@ class GroupFlush:
 
 @record
 class GroupView:
-    """Up: the next view."""
+    """Upcall: the next view."""
 
     process: Process
     members: Set[Process]

@@ -1,9 +1,10 @@
-"""NAK as a member can do it: a status is sent by what the member knows itself.
+"""NAK by steps that a member can decide from its own state: it sends a status because of what it knows
+itself.
 
-`Nak` sends a status only where it would change something at its reader, which nobody but the model can see.
-Here a member says how many messages it has cast to who has not acknowledged all of them, and such a status,
-like every message, is answered with a status. That is enough for everybody to get everything, and for the
-group to fall silent.
+`Nak` sends a status only if it would change something at its reader, which only the model can see. In this
+module a member sends the number of its casts to those members that have not acknowledged all of them. Such a
+status, like every message, is answered with a status. That is enough for everybody to get everything, and for
+the group to fall silent.
 
 Source: van Renesse, Birman, Friedman, Hayden, Karr 1995: "Each endpoint will occasionally multicast its
 protocol status, so buffered messages may be flushed".
@@ -28,7 +29,9 @@ class LocalStatus(NakChecked):
 
     @on(ComReceive)
     def owe(self, call: ComReceive) -> None:
-        """Note that p owes an answer to a message, or to a status that says how many there are."""
+        """Note that p owes an answer to a message, or to a status that gives the number of its sender's
+        casts.
+        """
         source = call.source
         header = call.header
         if source is not None and (

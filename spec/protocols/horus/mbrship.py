@@ -6,18 +6,19 @@ consistent views"; MBRSHIP "adds strong semantics to the VIEW upcall, that is, i
 in the view that were also in the previous view have delivered the same messages." How it does this stands in
 a section that is not transcribed: this layer is abstract, the guarantee itself.
 
-`Members` is what others may look at; `Mbrship` adds the flush; what carries messages is added by a part below
-it: `MbrshipAlone` here, FRAG in `full_stack`. A flush that is made of messages is in `flush`. What TOTAL may
-rely on:
+`Members` is the state that other layers may look at; `Mbrship` adds the flush. A part below adds the
+channels: `MbrshipAlone` in this module, FRAG in `full_stack`. A flush that is made of messages is in `flush`.
+What TOTAL may rely on:
 1. Views shrink: members that are down or suspected leave, all at once; a view is the same for all its
    members. Nobody joins.
 2. Before a view, every member that stays gets the upcall FLUSH; from then until the VIEW upcall nothing more
    is sent. The application is blocked too.
 3. Messages of a sender are received in order, in the view in which they were sent, or by nobody that stays.
 4. The view comes when the members that stay have received the same messages: of one another all, of one that
-   leaves those that any of them has. They get it in one step: what one of them sends in the new view reaches
-   no other before it has it too, so nothing could be seen in between.
-`agreed` false takes away number 4: members go on with whatever they have received. It is no fault of TOTAL.
+   leaves those that any of them has. They get the view in one step: a message that one of them sends in the
+   new view reaches no other member before that member has the view too, so nothing could be seen in between.
+`agreed` false takes away number 4: members go on with whatever they have received, which is no fault of
+TOTAL.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class Members(Crashes, Views):
     flushed: Map[Process, bool] = everywhere(False)
 
     def is_current(self, p: Process) -> bool:
-        """Return True if p was left out by no view so far."""
+        """Return True if no view has left p out so far."""
         return not any(p in self.left[q] for q in self.each(Process))
 
     def may_fail(self, p: Process) -> bool:
@@ -74,8 +75,8 @@ class Members(Crashes, Views):
 
     @environment
     def suspect(self, p: Process) -> None:
-        """P is taken for dead, up to `suspicions` times. It is left out of the next view, and stays in its
-        own.
+        """Take p for dead although it is up, up to `suspicions` times. The next view leaves p out, and p
+        stays in its own view.
         """
         require(not self.down[p] and not self.suspected[p] and self.is_current(p) and self.may_fail(p))
         require(sum(1 for q in self.each(Process) if self.suspected[q]) < self.suspicions)
@@ -111,13 +112,13 @@ class Mbrship(Members):
         return self.is_current(p) and p not in self.leaving
 
     def must_leave(self, p: Process) -> bool:
-        """Return True if p is down or suspected, and no flush knows it yet."""
+        """Return True if p is down or suspected, and no flush leaves p behind so far."""
         return self.stays(p) and (self.down[p] or self.suspected[p])
 
     @action(fairness="weak")
     def start_flush(self) -> None:
-        """Members that are down or suspected are going to be left out, and so are those that go down during a
-        flush.
+        """Begin a flush that will leave out the members that are down or suspected, or add such members to
+        the present flush.
         """
         require(any(self.must_leave(q) for q in self.each(Process)))
         require(any(self.stays(q) and not self.must_leave(q) for q in self.each(Process)))
@@ -126,13 +127,13 @@ class Mbrship(Members):
 
     @action(fairness="weak", per="p")
     def flush(self, p: Process) -> None:
-        """The FLUSH upcall: p sends its remaining messages."""
+        """Give p the FLUSH upcall: p sends its remaining messages."""
         require(len(self.leaving) > 0 and self.stays(p) and not self.flushed[p])
         emit(GroupFlush(p))
         self.flushed[p] = True
 
     def move(self) -> None:
-        """The VIEW upcalls of all who stay."""
+        """Go on to the next view: all staying members get the VIEW upcall."""
         for p in self.each(Process):
             if self.stays(p):
                 self.left[p] |= self.leaving
@@ -148,7 +149,7 @@ class MbrshipAlone(Mbrship):
     """MBRSHIP over queues, which are reliable and in the order of the sender.
 
     `queue[q][p]` is what is on its way from q to p. A token goes only to whom it is for. `in_order` false
-    lets messages of one sender overtake each other, which is no fault of what stands above.
+    lets messages of one sender overtake each other, which is no fault of the layers above.
     """
 
     in_order: Const[bool] = True
@@ -172,7 +173,7 @@ class MbrshipAlone(Mbrship):
 
     @action(fairness="weak", per=("p", "q"))
     def receive(self, p: Process, q: Process) -> None:
-        """P receives the next message of q."""
+        """Receive at p the next message of q."""
         require(len(self.queue[q][p]) > 0)
         body = self.queue[q][p][0]
         self.queue[q][p] = self.queue[q][p][1:]
@@ -217,7 +218,7 @@ class MbrshipAlone(Mbrship):
 
     @environment
     def crash(self, p: Process) -> None:
-        """P stops for ever; nothing more reaches it."""
+        """Crash p, which stops for ever; nothing reaches p any more."""
         require(not self.down[p] and self.may_fail(p))
         require(sum(1 for q in self.each(Process) if self.down[q]) < self.crashes)
         self.down[p] = True

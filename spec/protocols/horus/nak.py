@@ -95,7 +95,7 @@ class Nak(Com):
             self.note(p, q, header)
 
     def take_in(self, p: Process, q: Process, unit: Unit) -> None:
-        """Take a message in: an old, the next or an early one."""
+        """Take in a message of q: drop an old one, keep an early one, and pass up what is next."""
         if unit.place >= self.expected[p][q]:
             self.known[p][q] = max(self.known[p][q], unit.place)
             if not any(other.place == unit.place for other in self.early[p][q]):
@@ -103,7 +103,7 @@ class Nak(Com):
             self.pass_up(p, q)
 
     def pass_up(self, p: Process, q: Process) -> None:
-        """Pass up every message that is next, in order."""
+        """Pass up the messages of q that are next, in order, up to the first gap."""
         for k in self.each(Place):
             author = next((r for r in self.each(Process) if Unit(r, k) in self.early[p][q]), None)
             if k == self.expected[p][q] and author is not None:
@@ -126,7 +126,7 @@ class Nak(Com):
             emit(ComSend(p, q, PlaceHolder(k)))
 
     def note(self, p: Process, q: Process, status: Status) -> None:
-        """Note what q has, and a number that q has used."""
+        """Record, from a status of q, how many of p's casts q has, and how many casts q has made."""
         self.acknowledged[p][q] = max(self.acknowledged[p][q], status.received)
         self.known[p][q] = max(self.known[p][q], status.sent)
         self.release(p)
@@ -151,7 +151,7 @@ class Nak(Com):
 
     @action(fairness="weak")
     def ask(self, p: Process, q: Process) -> None:
-        """A negative acknowledgement for the first number that p misses from q."""
+        """Send a negative acknowledgement for the first number that p misses from q."""
         k = self.expected[p][q]
         require(p != q and k <= self.known[p][q] and q not in self.outside[p])
         require(k <= self.casts and Envelope(q, self.address(p), Negative(k)) not in self.network)
@@ -169,7 +169,7 @@ class Nak(Com):
 
     @action(fairness="weak")
     def tell(self, p: Process) -> None:
-        """Multicast the status; each envelope holds the part that its receiver reads."""
+        """Multicast p's status; each envelope holds the part that its receiver reads."""
         require(any(q != p and q not in self.outside[p] and self.has_news(p, q) for q in self.each(Process)))
         for q in self.each(Process):
             if q != p and q not in self.outside[p] and self.has_news(p, q):
@@ -181,7 +181,9 @@ class Unnumbered(Com):
 
     @on(NakCast)
     def pass_down(self, call: NakCast) -> None:
-        """Cast a message; its place is only a name, which nobody reads."""
+        """Cast a message without a sequence number; the unit's place only names the cast, and no receiver
+        reads it.
+        """
         p = call.process
         self.cast[p] += 1
         emit(ComCast(p, Data(Unit(p, self.cast[p]))))

@@ -47,7 +47,7 @@ class OverMbrship(Members, Strides):
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """A message of p, delivered by p at once."""
+        """Broadcast message m of p, and deliver it to p at once."""
         require(m.index == self.broadcasts and not self.flushed[p])
         self.broadcasts += 1
         emit(Broadcast(p, m))
@@ -56,14 +56,14 @@ class OverMbrship(Members, Strides):
 
     @on(GroupReceive)
     def take(self, call: GroupReceive) -> None:
-        """Take what MBRSHIP hands up."""
+        """Deliver a message that MBRSHIP hands up."""
         body = call.body
         if isinstance(body, Unordered):
             emit(Deliver(call.process, body.message))
 
     @on(GroupView)
     def enter(self, call: GroupView) -> None:
-        """Go on to the next view."""
+        """Give the application the upcall for its next view."""
         emit(NewView(call.process))
 
 
@@ -127,7 +127,7 @@ class FragOverTotal(TotalChecked, FragChecked, MbrshipAlone):
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """A message of the application, as large as a message can be."""
+        """Broadcast a message of the application, as large as a message can be."""
         require(
             m.index * self.fragments == self.broadcasts and (m.index + 1) * self.fragments <= self.messages
         )
@@ -156,7 +156,7 @@ class FragOverTotal(TotalChecked, FragChecked, MbrshipAlone):
 
     @on(FragReceive)
     def deliver_whole(self, call: FragReceive) -> None:
-        """Deliver a message of the application that FRAG hands up; None is no message that anybody
+        """Deliver a message of the application that FRAG hands up; None stands for a message that nobody
         broadcast.
         """
         emit(
@@ -167,7 +167,7 @@ class FragOverTotal(TotalChecked, FragChecked, MbrshipAlone):
         )
 
     def begins(self, m: Message, whole: Unit | None) -> bool:
-        """Return True if m is the first fragment of this message of FRAG."""
+        """Return True if m is the first fragment of `whole`, a message of FRAG."""
         return whole is not None and self.unit[m] == Unit(
             whole.author, (whole.place - 1) * self.fragments + 1
         )
@@ -190,7 +190,7 @@ class HorusChecked(Horus, TotalChecked, FragChecked, NakChecked, TotalOrderBroad
 
     @on(GroupReceive)
     def judge_source(self, call: GroupReceive) -> None:
-        """The origin that MBRSHIP reports is who broadcast the message."""
+        """Check that the origin which MBRSHIP reports is the process that broadcast the message."""
         body = call.body
         if not isinstance(body, Token):
             expect(call.origin == self.origin[body.message], "TrueSource")

@@ -1,8 +1,8 @@
 """Promises of each boundary of Horus, and questions to each layer.
 
 FIFO broadcast above NAK and FRAG, virtual synchrony above MBRSHIP and TOTAL, as machines over events. They
-are the reference for layers, as `spec/services` is for whole protocols: a layer passes a property on when its
-machine finds it above too.
+are the reference for layers, as `spec/services` is for whole protocols: a layer passes a property on if the
+property's machine finds no violation above the layer either.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ class FifoBroadcast(ReliableBroadcast):
     """Reliable broadcast in which the messages of one sender are delivered in the order in which it broadcast
     them.
 
-    That is the order of `Message`.
+    The order in which a sender broadcasts is the order of `Message`.
     """
 
     @on(Deliver)
     def judge_fifo(self, event: Deliver) -> None:
-        """No later message of the same sender was delivered before."""
+        """Check that no later message of the same sender was delivered before this one."""
         p = event.process
         m = event.message
         if m is not None:
@@ -99,7 +99,7 @@ class NakChecked(NakBounded):
 
     @obligation
     def BuffersFlushed(self) -> bool:
-        """No message is buffered any more."""
+        """Obligation: no member buffers a message any more."""
         return all(self.oldest[p] == self.cast[p] + 1 for p in self.each(Process))
 
     @witness
@@ -123,7 +123,7 @@ class FragChecked(FragBounded):
 
     @witness
     def Reassembling(self) -> bool:
-        """A member has a part of a message."""
+        """Witness: a member has some fragments of a message, not all."""
         return any(
             len(self.gathered[p][q]) > 0 for p in self.each(Process) for q in self.each(Process) if p != q
         )
@@ -163,5 +163,5 @@ class TotalChecked(TotalBounded):
 
     @witness
     def TokenLost(self) -> bool:
-        """The holder is down."""
+        """Witness: the holder of the token is down."""
         return any(self.token[p] is not None and self.down[p] for p in self.each(Process))

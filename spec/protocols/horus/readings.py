@@ -1,4 +1,4 @@
-"""Sentences about Horus' layers that have several meanings, each with what else it may mean.
+"""Sentences about Horus' layers that have several meanings, with a class for each other meaning.
 
 Source: van Renesse, Birman, Friedman, Hayden, Karr 1995, the section on the stack
 TOTAL:MBRSHIP:FRAG:NAK:COM:ATM.
@@ -81,7 +81,7 @@ class OracleKeeps(Total):
     """Reading of TOTAL: the oracle always chooses the present holder, so the token never moves."""
 
     def is_chosen(self, p: Process, q: Process) -> bool:
-        """Return False: no process is chosen."""
+        """Return False: the oracle chooses no other process."""
         return False
 
 

@@ -4,11 +4,11 @@ number come after the numbered ones.
 The order of a view is that of the token's numbers, then that of the messages which the flush sent, by the
 rank of their source. A member that a view leaves behind goes on in its own view, and one that stays may
 deliver what comes after a gap that nobody left can fill: gaps belong to the order. So every place is a series
-of its own, with one number. Who delivers a message first fixes its place (`given`, which no step of the
-protocol reads): assigning, learning and delivering are one step, or the latter two. A crash is forgotten:
-TOTAL promises nothing to members that go down. TOTAL stands on the abstract MBRSHIP, or on the full stack:
-below TOTAL are stutters. What breaks the stack below is seen here only if it changes an order, or delivers
-what nobody broadcast.
+of its own, with one number. The member that delivers a message first fixes its place (`given`, which no step
+of the protocol reads): assigning, learning and delivering are one step, or the latter two. A crash is
+forgotten: TOTAL promises nothing to members that go down. TOTAL stands on the abstract MBRSHIP, or on the
+full stack: steps of the layers below TOTAL are stutters. A fault of a lower layer is seen only if it changes
+an order, or delivers a message that nobody broadcast.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Given:
 
 
 class Places(Total, OrderingView):
-    """TOTAL over whatever MBRSHIP there is below, seen as the abstract ordering machine."""
+    """TOTAL over any MBRSHIP, seen as the abstract ordering machine."""
 
     sent: Map[Message, Sent | None] = everywhere(None)
     given: Map[Process, Set[Given]] = everywhere(Set())
@@ -95,7 +95,7 @@ class Places(Total, OrderingView):
             }
 
     def submitted(self) -> Set[Message]:
-        """Messages are broadcast in the order of their indices."""
+        """Return the messages that were broadcast; they are broadcast in the order of their indices."""
         return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
 
     def gone(self, p: Process) -> bool:
@@ -174,7 +174,7 @@ class TotalOverChannels(TotalBounded, MbrshipFlushed):
 
 @record
 class Way:
-    """Packets on their way between two members: at most as many as a channel holds."""
+    """Sequence of packets on their way between two members: at most as many as a channel holds."""
 
     packets: Annotated[Seq[Packet], AtMost("2 * messages + 6")]
 
@@ -182,11 +182,12 @@ class Way:
 class HorusFlushOverChannels(
     HorusFlush, TotalBounded, FragBounded, NakBounded, refines=TotalOverChannels
 ):
-    """The whole stack, seen as the same over such channels: FRAG:NAK:COM is what those are made of.
+    """The whole stack, seen as `TotalOverChannels`: FRAG:NAK:COM implements the reliable channels of the
+    latter.
 
-    A channel holds what FRAG has handed up and nobody has handled, and behind it what was cast and has not
-    come; nothing where the receiver is down or has left the sender behind. `came[p][q]` is how many messages
-    of q FRAG has handed to p.
+    A channel holds first the packets that FRAG has handed up and the receiver has not handled, then those
+    that were cast and have not come. It is empty if the receiver is down or has left the sender behind.
+    `came[p][q]` is how many messages of q FRAG has handed to p.
     """
 
     came: Map[Process, Map[Process, Annotated[int, Between(0, "casts")]]] = everywhere(everywhere(0))
@@ -207,8 +208,8 @@ class HorusFlushOverChannels(
 class FlushedViewSynchrony(OverFlush, SynchronyOfEvents, refines=ViewSynchronousMachine):
     """MBRSHIP with its flush, seen as the abstract machine of view synchrony.
 
-    With `one_failure`: a second may come when some have installed a view and others have not, which no flush
-    survives.
+    Take it with `one_failure`: a second failure may come when only some members have installed a view, which
+    no flush survives.
     """
 
 

@@ -62,7 +62,7 @@ class DiscardAfterLoss(Frag):
 
     @on(NakLost)
     def resynchronise(self, call: NakLost) -> None:
-        """Drop the fragments that were gathered, and begin to skip."""
+        """Drop the gathered fragments of the origin, and begin to skip its fragments."""
         self.gathered[call.process][call.origin] = ()
         self.skipping[call.process][call.origin] = True
 
@@ -85,7 +85,7 @@ class MarkFirst(DiscardAfterLoss):
     """
 
     def begins_anew(self, piece: Piece) -> bool:
-        """Return True for a first fragment."""
+        """Return True if the piece is marked as a first fragment."""
         return piece.part == 1
 
 

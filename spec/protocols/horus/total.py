@@ -79,7 +79,7 @@ class Total(Members):
 
     @initial
     def begin(self) -> None:
-        """The lowest ranked member is the first holder."""
+        """Give the first token to the lowest ranked member."""
         self.token[Process(0)] = 1
 
     def can_send(self, p: Process) -> bool:
@@ -94,7 +94,9 @@ class Total(Members):
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """A message of the application: the holder numbers it, others wait for the token."""
+        """Broadcast a message of the application: the holder numbers it, any other member keeps it until it
+        has the token.
+        """
         require(m.index == self.broadcasts and not self.flushed[p] and self.can_send(p))
         self.broadcasts += 1
         emit(Broadcast(p, m))
@@ -102,7 +104,7 @@ class Total(Members):
         self.send_numbered(p)
 
     def send_numbered(self, p: Process) -> None:
-        """A holder numbers and sends what waits."""
+        """Number and send, as holder, all messages that wait at p."""
         for m in self.waiting[p]:
             k = self.token[p]
             if k is not None and k <= self.messages:
@@ -119,7 +121,7 @@ class Total(Members):
 
     @action(fairness="weak")
     def pass_token(self, p: Process, q: Process) -> None:
-        """The oracle has chosen q."""
+        """Pass the token from p to q, which the oracle has chosen."""
         k = self.token[p]
         require(
             k is not None
@@ -136,7 +138,7 @@ class Total(Members):
 
     @on(GroupReceive)
     def take(self, call: GroupReceive) -> None:
-        """A message with a number, one without, or the token."""
+        """Take what MBRSHIP hands up: a numbered message, one without a number, or the token."""
         p = call.process
         body = call.body
         if isinstance(body, Ordered):
@@ -149,15 +151,15 @@ class Total(Members):
             self.send_numbered(p)
 
     def keep(self, p: Process, q: Process, m: Message) -> None:
-        """A message without a number is not delivered, but buffered."""
+        """Buffer a message without a number: it is not delivered before the next view."""
         self.held[p][q] += (m,)
 
     def hand_up(self, p: Process, q: Process, m: Message) -> None:
-        """Deliver to p what q sent: here to the application."""
+        """Deliver to p a message that q sent: hand it to the application."""
         emit(Deliver(p, m))
 
     def deliver_numbered(self, p: Process) -> None:
-        """Everything that is next, in the order of the numbers."""
+        """Deliver to p all messages that are next, in the order of their numbers, up to the first gap."""
         for k in self.each(Number):
             item = self.numbered[p][k]
             if k == self.next_number[p] and item is not None:
@@ -169,7 +171,9 @@ class Total(Members):
 
     @on(GroupFlush)
     def send_the_rest(self, call: GroupFlush) -> None:
-        """A member that did not get the token in time sends its messages; a holder has none left."""
+        """Send p's waiting messages without numbers, since a flush has begun; a holder of the token has none
+        left.
+        """
         p = call.process
         for m in self.waiting[p]:
             emit(GroupCast(p, Unordered(m)))
@@ -191,7 +195,7 @@ class Total(Members):
         emit(NewView(p))
 
     def deliver_the_rest(self, p: Process) -> None:
-        """All messages from the previous view, in the order of the rank of the source."""
+        """Deliver all remaining messages from the previous view, in the order of the rank of their source."""
         for q in self.each(Process):
             self.deliver_rank(p, q)
 

@@ -1,5 +1,5 @@
-"""Bounds of an exploration of iRBP: how many views and numbers there are, what nobody will look at any more,
-and which runs are left out.
+"""Exploration of iRBP within bounds: limits on views and numbers, state that is forgotten once no step reads
+it, and restrictions that leave out runs.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ class NormalFinite(NormalPhase):
 class NormalSparing(NormalFinite):
     """Normal phase in which a NULL takes a number only if enough are left for the messages without one.
 
-    With `brief` a NULL is passed only while a member of the list has not removed a message of it.
+    With `brief` a NULL is passed only while some live member has not removed a message that was sent to the
+    list.
     """
 
     brief: Const[bool] = True
@@ -46,8 +47,8 @@ class NormalSparing(NormalFinite):
 
     @constraint("pass_null")
     def spares_numbers(self, p: Process) -> bool:
-        """Return True if every message without a number at p, and `spare` numbers for each, still
-        find room.
+        """Bound: after a NULL, numbers are left for all messages without a number at p, and `spare` more for
+        each of them.
         """
         waiting = sum(
             1 for m in self.each(Message) if not self.is_numbered(p, m) and m not in self.collected[p]
@@ -56,7 +57,7 @@ class NormalSparing(NormalFinite):
 
     @constraint("pass_null")
     def is_wanted(self, p: Process) -> bool:
-        """Return True if a live member has not removed some message that was sent to the list."""
+        """Bound: a live member has not removed some message that was sent to the list, or `brief` is off."""
         return not self.brief or any(
             self.was_sent(p, m) and m not in self.collected[q] and not self.is_gone(q)
             for m in self.each(Message)
@@ -69,7 +70,7 @@ class ViewsFinite(ViewChange, NormalSparing):
 
     @constraint("call")
     def is_view_left(self, p: Process) -> bool:
-        """Another view is left."""
+        """Bound: the number of views allows another one."""
         return budget(self.version[p] < self.views)
 
     @environment
@@ -96,7 +97,7 @@ class ViewsFinite(ViewChange, NormalSparing):
         self.suspected[p] = everywhere(False)
 
     def forget_report(self, p: Process) -> None:
-        """Forget the report of p, once the decision is there and nobody asks for the report any more."""
+        """Forget the report of p, which no process will read any more: the decision is made."""
         self.reported[p] = Set()
 
     def enter(self, p: Process, members: Set[Process]) -> None:
@@ -123,12 +124,12 @@ class Urgent(ViewsFinite):
         "crash", "suspect", "detect", "call", "report", "propose", "decide", "adopt", "install",
     )  # fmt: skip
     def nobody_goes_on(self) -> bool:
-        """Bound: no process can do anything alone."""
+        """Bound: no process can make a message stable, or deliver one."""
         return not any(self.goes_on(q) for q in self.each(Process))
 
     @constraint("settle", "deliver")
     def is_first(self, p: Process) -> bool:
-        """Bound: no process before p can do anything alone."""
+        """Bound: no process before p can make a message stable, or deliver one."""
         return not any(self.goes_on(q) for q in self.each(Process) if q < p)
 
 

@@ -1,10 +1,10 @@
 """Figure 32 with its messages on their way: calls, reports and decisions are received one by one.
 
 In figure 32 a call is R-delivered by all, a report is heard by all, and a decision is known to all, as soon
-as they exist. Here each is a message that lies in `sent`, and a process takes part in what follows once it
-has it. What a process does of its own accord it does as soon as it can, the first process first. Every run
-of this is one of figure 32 with its repairs (`by_message_refinement.py`); an implementation does the same
-steps in the same order.
+as they exist. In this module each of them is a packet that lies in `sent`, and a process goes on with the
+next step of the figure once it has the packet. A step that needs no packet is taken as soon as it is
+possible, by the first process first. Every run of this module is a run of figure 32 with its repairs
+(`by_message_refinement.py`); an implementation does the same steps in the same order.
 
 | figure 32                                  | here                                                         |
 |--------------------------------------------|--------------------------------------------------------------|
@@ -17,10 +17,10 @@ steps in the same order.
 
 What is folded, and why that is sound:
 1. `sent` only grows: a message may come at any time, twice, or never. A process takes a call and a report
-   once, and what is of another list than its own not at all. One that comes too early lies there until its
-   list is installed, as the channel keeps it; one that comes too late has no reader.
-2. A report is what its sender has in `reported` and `bodies`: it is sent once for each list, and nobody
-   reports for another list while somebody waits who has this one (`nobody_waits_behind`).
+   once, and a packet of another list than its own not at all. A packet that comes too early stays in `sent`
+   until its list is installed, as the channel keeps it; one that comes too late has no reader.
+2. A report is what its sender has in `reported` and `bodies`: it is sent once for each list, and no process
+   reports for another list while a process that uses this list still waits (`nobody_waits_behind`).
 3. What is received in the normal phase may come from whoever has it, as in `normal_phase.py`.
 4. Consensus is the service of figure32.py; who has proposed late, after the decision, learns that.
 5. Who is not in TL kills itself without delivering Msg before: `deliver_first` is about those who install a
@@ -59,7 +59,7 @@ from antiphon.spec.services import Deliver, Message, Process, View
 
 @record
 class Call:
-    """(reformation, i), as `sender` has sent it, or sent it on."""
+    """Packet (reformation, i), sent or sent on by `sender`."""
 
     sender: Process
     version: View
@@ -67,7 +67,7 @@ class Call:
 
 @record
 class Told:
-    """Report of `sender` for the list with this version."""
+    """Packet with the report of `sender` for the list with this version."""
 
     sender: Process
     version: View
@@ -75,7 +75,7 @@ class Told:
 
 @record
 class Decided:
-    """(TL, Msg) for the list with this version."""
+    """Packet with the decision (TL, Msg) for the list with this version."""
 
     version: View
 
@@ -113,11 +113,13 @@ class IrbpByMessage(IrbpProperties):
         self.sent |= {Ack(self.version[p], p, m, k)}
 
     def unnumbered(self, p: Process) -> Message | None:
-        """Return the messages without a number (line 59): of several, the one that p received first."""
+        """Return the message to number (line 59): of those without a number, the one that p received
+        first.
+        """
         return next((m for m in self.waiting[p]), None)
 
     def learn(self, p: Process, item: Sequenced) -> None:
-        """Record a number (line 26); its message waits for none any more."""
+        """Record a number (line 26); its message no longer waits for a number."""
         super().learn(p, item)
         self.waiting[p] = tuple(m for m in self.waiting[p] if m != item.message)
 
@@ -163,14 +165,14 @@ class IrbpByMessage(IrbpProperties):
     def arrive_in_vain(
         self, p: Process, packet: Annotated[Data | Ack | Call | Told | Decided, In("sent")]
     ) -> None:
-        """Receive a message that changes nothing: a repeated one, or one of a kind that p does not listen to
+        """Receive a packet that changes nothing at p: a repeated one, or one of a kind that p does not take
         now.
         """
         require(packet.version == self.version[p] and not self.matters(p, packet) and not self.is_gone(p))
         require(not self.is_from(p, packet))
 
     def is_from(self, p: Process, packet: Data | Ack | Call | Told | Decided) -> bool:
-        """Return True if p itself sent this; with `assigned` message k is of p_(k mod n)."""
+        """Return True if p itself sent the packet; with `assigned` process k mod n sends message k."""
         if isinstance(packet, Data):
             return p.index == packet.message.index % self.processes
         if isinstance(packet, Decided):
@@ -178,7 +180,9 @@ class IrbpByMessage(IrbpProperties):
         return packet.sender == p
 
     def matters(self, p: Process, packet: Data | Ack | Call | Told | Decided) -> bool:
-        """Return True if p is up, listens to this message, and does not have it."""
+        """Return True if the packet changes something: p is up, takes packets of this kind now, and does not
+        have it.
+        """
         if isinstance(packet, Data):
             return packet.version == self.version[p] and self.is_missing(p, packet.message)
         if isinstance(packet, Ack):
@@ -337,7 +341,7 @@ class IrbpByMessage(IrbpProperties):
 
     @invariant
     def SentIsSent(self) -> bool:
-        """Invariant: what figure 32 remembers as sent is on its way here."""
+        """Invariant: every message and every ACK that figure 32 remembers as sent is in `sent`."""
         return all(item in self.sent for item in self.data) and all(item in self.sent for item in self.acks)
 
     @witness
@@ -355,7 +359,7 @@ class IrbpByMessage(IrbpProperties):
         )
 
     def agreed(self, v: View) -> Set[Sequenced]:
-        """Return Msg of the decision for this list, if there is one."""
+        """Return Msg of the decision for list v; empty before the decision."""
         decided = self.decision[v]
         return Set() if decided is None else decided.messages
 

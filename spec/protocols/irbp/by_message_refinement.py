@@ -1,9 +1,9 @@
-"""Figure 32 message by message is figure 32: seen through the mapping, each of its steps is one of those, or
-several in a row, or none.
+"""Figure 32 message by message refines figure 32: through the mapping, each of its steps is one step of
+figure 32, several in a row, or none.
 
 The reception of a call, a report or a decision is a stutter in figure 32; steps 5 to 7 and the first NULL of
-the next list are steps of their own. What is proposed after the decision figure 32 does not note, and it
-forgets a report as soon as its sender has installed the list.
+the next list are steps of their own. Figure 32 does not record proposals that are made after the decision. It
+forgets a report as soon as the report's sender has installed the list.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from antiphon.spec.services.detectors import Suspect
 
 
 class Figure32(IrbpBounded):
-    """Figure 32 as the abstract machine of this mapping: NULL takes any number, late and repeated messages
-    are not told apart, and recvQ has any order. These differences bound or order explorations only.
+    """Figure 32 as the abstract machine of this mapping: NULL takes any number, late messages are not
+    distinguished from repeated ones, and recvQ has any order. These differences bound or order explorations
+    only.
     """
 
     @constraint("pass_null")
@@ -37,11 +38,13 @@ class Figure32(IrbpBounded):
         return True
 
     def is_sent_again(self, p: Process, m: Message) -> bool:
-        """Return True: a late message is received in the same step: `receive` is both."""
+        """Return True: every message counts as sent again, so that `receive` takes late copies as well."""
         return True
 
     def is_told_again(self, p: Process, ack: Ack) -> bool:
-        """Return True: `hear` receives late and repeated acknowledgements alike."""
+        """Return True: every acknowledgement counts as sent again, so that `hear` takes late and repeated
+        ones.
+        """
         return True
 
     @action(fairness="weak")
@@ -51,8 +54,8 @@ class Figure32(IrbpBounded):
         self.send_number(p, m)
 
     def may_install(self, p: Process) -> bool:
-        """Return True also for a process that kills itself: `deliver_first` is about those that install the
-        list.
+        """Return True if p may install the list or kills itself: the repair `deliver_first` is about
+        processes that install the list.
         """
         decided = self.decided(p)
         return super().may_install(p) or (decided is not None and p not in decided.members)
@@ -107,8 +110,8 @@ def steps_of_figure32(
 
 
 def _call(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Step, ...]:
-    """Return one call that explains the change, by the first process that suspects one of the ending list:
-    figure 32 does not note who it was.
+    """Return one call that explains the change. Figure 32 does not record the caller, so it is the first
+    process that suspects a member of the ending list.
     """
     (version,) = (v + 1 for v, called in enumerate(after["called"]) if called != before["called"][v])
     return tuple(
@@ -121,7 +124,7 @@ def _call(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Step, ..
 
 
 def _steps_of(at: int, before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Step, ...]:
-    """The steps of one process that explain its change."""
+    """Return the steps of one process, the one with index `at`, that explain its change."""
     p, version = Process(at), before["version"][at]
     if after["version"][at] > version or after["left"][at] != before["left"][at]:
         items = before["decision"][version - 1].messages | before["stable"][at]
@@ -160,8 +163,8 @@ def _steps_of(at: int, before: Mapping[str, Any], after: Mapping[str, Any]) -> t
     return tuple(Step("receive", (p, m)) for m in after["received"][at] - before["received"][at])
 
 def _have_reported(version: int, before: Mapping[str, Any]) -> frozenset[Process]:
-    """Return the processes that have reported for this list; figure 32 does not note whom a late process has
-    heard.
+    """Return the processes that have reported for the list `version`; figure 32 does not record whose reports
+    a late process has received.
     """
     return frozenset(
         Process(q)

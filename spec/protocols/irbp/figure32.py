@@ -22,8 +22,8 @@ What is folded, and why that is sound:
    when a majority of TL_i has proposed, and while a majority is up (section 5.2.2: Chandra and Toueg's
    algorithm, which needs both). The proposal of a process that has crashed since may be the one. A proposal
    that comes later nobody sees.
-4. Whom a process suspects its failure detector says (`spec/environment/detectors.py`): who has crashed, and
-   up to `false_suspicions` times somebody who has not.
+4. The failure detector says whom a process suspects (`spec/environment/detectors.py`): crashed processes, and
+   up to `false_suspicions` times a process that has not crashed.
 
 What is decided, because the figure is silent:
 1. The new sequencer is the first of the token list (section 4.4.1: "we can select, for example, the first
@@ -57,7 +57,9 @@ class Phase(Enum):
 
 @record
 class Proposal:
-    """(TL, Msg): a new token list, numbered messages, and the bodies that come with them: as printed none."""
+    """Pair (TL, Msg): a new token list and numbered messages; `bodies` are sent with them only as
+    repaired.
+    """
 
     members: Set[Process]
     messages: Set[Sequenced]
@@ -90,7 +92,7 @@ class ViewChange(NormalPhase, FalseSuspicions):
         return self.down[p] or self.left[p]
 
     def is_active(self, p: Process) -> bool:
-        """Return True if p is up, and takes part."""
+        """Return True if p takes part in the normal phase: it has neither crashed nor killed itself."""
         return super().is_active(p) and not self.left[p]
 
     # Upon suspicion, upon R-Deliver -------------------------------------------------------------------------
@@ -103,7 +105,7 @@ class ViewChange(NormalPhase, FalseSuspicions):
         self.called[self.version[p]] = True
 
     def has_view_left(self, p: Process) -> bool:
-        """Return True if another view is left: views are numbered without end here."""
+        """Return True: views are numbered without end; a bound of the exploration may limit them."""
         return True
 
     @action(fairness="weak")
@@ -121,7 +123,7 @@ class ViewChange(NormalPhase, FalseSuspicions):
 
     @action(fairness="weak", per="p")
     def propose(self, p: Process, heard: Set[Process]) -> None:
-        """Propose (steps 2-4) what p has heard in the reports that it waited for."""
+        """Propose (steps 2-4) the list and the messages that follow from the reports of `heard`."""
         require(self.is_waiting(p) and self.may_propose(p, heard))
         self.phase[p] = Phase.agreeing
         if p in self.token_list(p) and self.decision[self.version[p]] is None:
@@ -212,7 +214,9 @@ class ViewChange(NormalPhase, FalseSuspicions):
         self.numbered[p] = Set()
 
     def take_bodies(self, p: Process, bodies: Set[Message]) -> None:
-        """Take the bodies that came with the decision (step 6): as printed there are none."""
+        """Take the bodies that came with the decision (step 6); as printed there are none, so nothing
+        happens.
+        """
 
     def stable_after(self, p: Process, messages: Set[Sequenced]) -> Set[Sequenced]:
         """Return stableQ after step 6: `stableQ ← Msg`."""
@@ -246,7 +250,7 @@ class ViewChange(NormalPhase, FalseSuspicions):
         self.announce(p, members)
 
     def go_on(self, p: Process, members: Set[Process]) -> None:
-        """Go on with the new list."""
+        """Install the new list at p, which goes back to the normal phase."""
         v = self.version[p] + 1
         self.listed[v] = members
         self.version[p] = v

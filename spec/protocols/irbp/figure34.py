@@ -2,7 +2,7 @@
 
 Source: L. A. Barchet-Estefanel, "Analysing RBP, a Total Order Broadcast Protocol for Unreliable Channels",
 2002, sections 4.4.3 and 4.4.4, figure 34, printed steps 1-6. Steps that it shares with figure 32 are those of
-`figure32`; what differs stands here:
+`figure32`; the differences are:
 
 | figure 34, section 4.4.3       | here                                                                   |
 |--------------------------------|------------------------------------------------------------------------|
@@ -14,7 +14,7 @@ Source: L. A. Barchet-Estefanel, "Analysing RBP, a Total Order Broadcast Protoco
 
 "While all broadcasts are sent to the whole group, the token is passed only among the 'core' members"; an
 external process "receives all broadcasts, and can send messages to the group", and an external that missed
-something asks for it. Here all views are i-views; regular views beside them are `two_views`.
+something asks for it. In this module all views are i-views; `two_views` adds regular views.
 
 What is decided, because the figure is silent on a process that is external already when the call comes:
 1. "Upon R-Deliver (i-view, i) by p_k": it sends its ack as any other, and waits for those of TL_i.
@@ -91,10 +91,12 @@ class IViewChange(ViewChange):
         return False
 
     def stay_outside(self, p: Process, members: Set[Process]) -> None:
-        """Run the `else` of step 6, where there is one."""
+        """Run the `else` of step 6 for p, which is outside the new list, if step 6 has an `else`."""
 
     def end_outside(self, p: Process) -> None:
-        """Hook after p has become external; a bound forgets state here that no process will read."""
+        """Hook that is called when p has become external; it does nothing, and a bound forgets state of p in
+        it.
+        """
 
     def may_return(self, q: Process, p: Process) -> bool:
         """Return True if q is up, not in TL_i, and has sent its ack."""
@@ -114,11 +116,11 @@ class IViewChange(ViewChange):
             self.send_again(p)
 
     def take(self, p: Process, decided: Proposal) -> None:
-        """Stop sending the messages of p that the decision contains."""
+        """Take Msg of the decision, and stop sending a message of p that the decision made stable."""
         super().take(p, decided)
         self.stop_sending(p)
 
     def stop_sending(self, p: Process) -> None:
-        """Stop the wait of line 16 for a number, if the message is stable."""
+        """End p's wait for a number (line 16) if the message that p sends is stable."""
         if any(item.message is not None and item.message == self.pending[p] for item in self.stable[p]):
             self.pending[p] = None

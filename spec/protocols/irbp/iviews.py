@@ -33,7 +33,7 @@ acknowledging = ambiguity(
 
 @acknowledging.reading("group")
 class GroupAcknowledges(IViewChange):
-    """Reading of figure 34, steps 2 and 3: external processes acknowledge too, and those that did are in the
+    """Reading of figure 34, steps 2 and 3: external processes also acknowledge, and those that did are in the
     next list.
     """
 
@@ -70,12 +70,12 @@ class RepeatOwn(IViewChange):
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """Broadcast m, and remember it for a later repetition."""
+        """Broadcast m, and remember it, so that it can be sent again."""
         super().broadcast(p, m)
         self.last_sent[p] = m
 
     def clear_up(self, p: Process) -> None:
-        """Put a message of p that has no number any more back into the queue for sending."""
+        """Send p's last message again if recvQ_p still has it, that is, if it has no number."""
         super().clear_up(p)
         if any(m == self.last_sent[p] for m in self.received[p]):
             self.pending[p] = self.last_sent[p]
@@ -208,7 +208,7 @@ class IViewsChecked(IViewsBounded, EndingChanges, TotalOrderBroadcast, ViewSynch
         )
 
     def is_sent_past(self, p: Process, sent: Data) -> bool:
-        """Return True if the message was sent to a list without p, which is up and knows that list."""
+        """Return True if p is up, and uses the list to which the message was sent, and is not on it."""
         return (
             not self.is_gone(p)
             and self.version[p] == sent.version

@@ -97,7 +97,7 @@ class JoinAndLeave(ViewsFinite):
 
     @action(fairness="weak")
     def admit(self, v: View, p: Process) -> None:
-        """Begin with the list at p, which another member has installed."""
+        """Let p, which joins, begin with list v, which another member has installed."""
         require(not self.is_member(p) and not self.is_gone(p) and p in self.listed[v])
         self.version[p] = v
         self.last_delivered[p] = self.begun_after[v]

@@ -1,5 +1,4 @@
-"""Normal phase of RBP as a view change sees it: each process's messages and numbers, and the
-stable messages.
+"""Normal phase of RBP as a view change sees it: each process's messages and numbers, and the stable messages.
 
 Source: L. A. Barchet-Estefanel, "Analysing RBP, a Total Order Broadcast Protocol for Unreliable Channels",
 2002, section 3.2.2 and figure 25, with the repairs that figure 25 needs (`rbp_resilient.repairs`): all of
@@ -23,8 +22,8 @@ What is folded, and why that is sound:
    crashed sender could send again may still arrive (`hear_late`, `receive_late`), or never.
 2. To accept the token and to number are one step: what lies between them nobody sees (lines 48-51), and
    nobody else may number meanwhile.
-3. The first member of the first list holds the token at the start. With `announced` it has passed it on by
-   NULL with number 1 instead, as lines 10-11 have it.
+3. The first member of the first list holds the token at the start. With `announced` that member has already
+   passed the token on by NULL with number 1, as in lines 10-11.
 4. Detection of failures and the call of Reformation (lines 38-40, 48-50, 55-57, 62-64, 70-71) are not here.
 """
 
@@ -191,7 +190,7 @@ class NormalPhase(Crashes, Views):
         )
 
     def is_with(self, q: Process, p: Process) -> bool:
-        """Return True if another process is up and uses the list of p."""
+        """Return True if q is another process than p, is up, and uses p's list."""
         return q != p and self.is_active(q) and self.version[q] == self.version[p]
 
     def is_numbered(self, p: Process, m: Message) -> bool:
@@ -295,8 +294,8 @@ class NormalPhase(Crashes, Views):
         )
 
     def is_named(self, p: Process) -> bool:
-        """Return True if the highest number that p knows came with the token, and p knows all numbers below
-        it.
+        """Return True if the ACK with the highest number that p knows names p as next holder, and p knows all
+        numbers below.
         """
         return self.begins[p] or any(
             self.is_of_list(p, ack)

@@ -16,7 +16,7 @@ class NormalPhaseChecked(NormalSparing, TotalOrderBroadcast):
 
     @witness
     def AllDelivered(self) -> bool:
-        """Every process has delivered every message."""
+        """Witness: every process has delivered every message."""
         return all(self.delivered[p][m] for p in self.each(Process) for m in self.each(Message))
 
 
@@ -36,7 +36,7 @@ class IrbpProperties(IrbpBounded, EndingChanges):
 
     @invariant
     def MajorityInList(self) -> bool:
-        """A token list has a majority of the list before it."""
+        """Invariant: a token list contains a majority of the list before it."""
         return all(
             2 * len(self.listed[v + 1] & self.listed[v]) > len(self.listed[v])
             for v in self.each(View)
@@ -165,7 +165,7 @@ class IrbpLive(IrbpChecked, EventuallyStrong):
         return self.called[v]
 
     def is_left(self, v: View) -> bool:
-        """Return True if no process that is up is in v any more."""
+        """Return True if no process that is up uses list v any more."""
         return not any(self.version[p] == v and not self.is_gone(p) for p in self.each(Process))
 
     own_messages_arrive = leads_to("is_broadcast", "is_broadcast_and_delivered")
@@ -186,7 +186,7 @@ class IrbpMembers(IrbpChecked, JoinAndLeave):
 
     @witness
     def LeftByItself(self) -> bool:
-        """Witness: without any failure or suspicion the others go on without a process that left."""
+        """Witness: without any failure or suspicion, a process has left, and the others go on without it."""
         return any(
             self.leaving[p]
             and self.left[p]

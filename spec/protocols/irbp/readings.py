@@ -40,7 +40,7 @@ refusing = ambiguity(
 
 @early.reading("dropped")
 class DropsEarly(ViewChange):
-    """Reading: a message for the list after TL_p is dropped; nobody sends it again."""
+    """Reading of figure 32: a call or report for the list after TL_p is dropped; nobody sends it again."""
 
     unread: Map[Process, Map[Process, View | None]] = everywhere(everywhere(None))
     uncalled: Map[Process, View | None] = everywhere(None)
@@ -77,8 +77,8 @@ class DropsEarly(ViewChange):
 
 @watching.reading("core")
 class WatchesCore(TwoViews):
-    """Reading: a process watches the core only, since section 4.4.2 with figure 32 knows no external
-    processes.
+    """Reading of section 4.4.5: a process watches the core only, since section 4.4.2 with figure 32 knows no
+    external processes.
     """
 
     def is_watched(self, p: Process, q: Process) -> bool:
@@ -88,8 +88,8 @@ class WatchesCore(TwoViews):
 
 @giving_up.reading("leave")
 class LeavesFirst(TwoViews):
-    """Reading: a process that gives up first calls a view change by R-Broadcast (reformation, i), and then
-    leaves.
+    """Reading of section 4.4.3: a process that gives up first calls a view change by R-Broadcast
+    (reformation, i), and then leaves.
     """
 
     def leaves_first(self) -> bool:
@@ -102,7 +102,7 @@ class LeavesFirst(TwoViews):
 
 @refusing.reading("all")
 class AsksAll(TwoViews):
-    """Reading: p gives up only when no member of the core can still send what p misses."""
+    """Reading of section 4.4.3: p gives up only when no member of the core can still send what p misses."""
 
     def refuses(self, p: Process, q: Process) -> bool:
         return super().refuses(p, q) and not any(
@@ -110,8 +110,8 @@ class AsksAll(TwoViews):
         )
 
     def may_send(self, p: Process, r: Process) -> bool:
-        """Return True if r may still send what p misses: r has not answered yet, or will have the message
-        first, or has kept it.
+        """Return True if r may still send the message that p misses: r uses another list, has not made the
+        message stable yet, or has kept it.
         """
         k = self.first_missed(p)
         return not self.is_gone(r) and (

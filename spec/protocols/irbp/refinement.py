@@ -77,7 +77,9 @@ class Figure25Normal(Figure25Queues, refines=NormalFinite):
         return 1
 
     def begins(self, p: Process) -> bool:
-        """Return True: the token is on its way from the start (lines 10-11)."""
+        """Return False: the token is on its way from the start (lines 10-11), so no process begins with
+        it.
+        """
         return False
 
     def data(self) -> Set[Data]:
@@ -126,7 +128,7 @@ class NormalOrdering(NormalFinite, OrderingView):
         return Assigned(1, ack.number, ack.message)
 
     def submitted(self) -> Set[Message]:
-        """Messages are broadcast in the order of their indices."""
+        """Return the messages that were broadcast; they are broadcast in the order of their indices."""
         return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
 
     def history(self) -> Set[Assigned]:
@@ -156,8 +158,8 @@ class IrbpOrdering(IrbpBounded, OrderingOfDeliveries):
     """iRBP, seen as the abstract ordering machine, through all its lists.
 
     A list may take back a number that nobody has delivered, so that the history is what was delivered
-    (`given`, which no step of the protocol reads). What a process went beyond without delivering it was spent
-    on nothing.
+    (`given`, which no step of the protocol reads). A number that a process passed over without a delivery was
+    spent on nothing.
     """
 
     @on(Deliver)
@@ -170,11 +172,13 @@ class IrbpOrdering(IrbpBounded, OrderingOfDeliveries):
                 self.given[p] |= {Assigned(1, k, m)}
 
     def submitted(self) -> Set[Message]:
-        """Messages are broadcast in the order of their indices."""
+        """Return the messages that were broadcast; they are broadcast in the order of their indices."""
         return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
 
     def passed_over(self, p: Process) -> Set[Assigned]:
-        """Numbers below one under which p has delivered a message, and under which it has delivered none."""
+        """Return the numbers that p passed over: p delivered nothing under them, and a message under a higher
+        one.
+        """
         return Set() | {
             Assigned(1, k, None)
             for k in self.each(Number)

@@ -1,9 +1,9 @@
 """The scenarios in which the report tested iRBP, as runs of the repaired protocol.
 
 Source: Barchet-Estefanel 2002, section 5.2.3: "a simple “crash”", "multiple crashes", "temporary network
-partition". Where the report muted a process instead of a suicide, it kills itself here. Constants are those
-of `IrbpChecked`; each run is one of many. By i-view and by regular view the scenarios are witnesses of
-`TwoViewsChecked`, of which claim IRB-30 records shortest runs.
+partition". Where the report muted a process in place of a suicide, the process kills itself in these runs.
+Constants are those of `IrbpChecked`; each run is one of many. By i-view and by regular view the scenarios are
+witnesses of `TwoViewsChecked`, of which claim IRB-30 records shortest runs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """iRBP with both kinds of views: figures 32 and 34 in one group, started by two failure detectors.
 
-Source: Barchet-Estefanel 2002, sections 4.4.3 to 4.4.5. Each figure is as its own file has it; here stands
-what the prose says of the two together.
+Source: Barchet-Estefanel 2002, sections 4.4.3 to 4.4.5. Each figure is as its own file has it; this module
+adds what the prose says of the two together.
 
 | sections 4.4.3 to 4.4.5                              | here                                             |
 |------------------------------------------------------|--------------------------------------------------|
@@ -19,8 +19,8 @@ what the prose says of the two together.
 
 What is decided, because the text is silent:
 1. Whoever takes part in both changes adopts the decision that it learns first, and has no use for the other.
-2. The conservative detector has longer timeouts: whom it suspects wrongly the aggressive one suspects too.
-   Whom it suspects rightly has stopped.
+2. The conservative detector has longer timeouts: a process that it suspects wrongly is suspected by the
+   aggressive one too. A process that it suspects rightly has stopped.
 3. "When buffers are full": the lowest number makes room. A regular view empties the buffers.
 4. A process that has gone on has answered the call of the view that it went on to; that it had answered the
    other call too is forgotten.
@@ -149,7 +149,9 @@ class TwoViews(IViewChange):
     # Steps 1 to 5 of both figures ---------------------------------------------------------------------------
 
     def may_answer(self, p: Process, kind: Kind) -> bool:
-        """Return True if p R-delivers the call for the first time, and has adopted no decision."""
+        """Return True if p can R-deliver the call for a view of this kind: for the first time, before p
+        adopts a decision.
+        """
         return self.phase[p] != Phase.adopting and kind not in self.begun[p]
 
     @action(fairness="weak")
@@ -169,13 +171,13 @@ class TwoViews(IViewChange):
         self.send_report(p)
 
     def begin_change(self, p: Process) -> None:
-        """Leave the normal phase, unless the other call has ended it already."""
+        """Leave the normal phase, unless p has left it because of a call for the other kind of view."""
         if self.phase[p] == Phase.normal:
             self.phase[p] = Phase.changing
 
     def may_await(self, p: Process, heard: Set[Process], kind: Kind) -> bool:
-        """Return True if p is in step 2 after that call, and all processes that it has heard have answered
-        the call.
+        """Return True if p is in step 2 after the call for a view of this kind, and all processes in `heard`
+        have answered the call.
         """
         return (
             kind in self.begun[p]
@@ -184,7 +186,9 @@ class TwoViews(IViewChange):
         )
 
     def has_answered(self, q: Process, p: Process, kind: Kind) -> bool:
-        """Return True if q has answered that call in the view change of p."""
+        """Return True if q has answered the call for a view of this kind, in the view change in which p
+        is.
+        """
         if self.version[q] > self.version[p]:
             return self.regular[self.version[p] + 1] == (kind == Kind.regular)
         return kind in self.begun[q]
@@ -244,7 +248,9 @@ class TwoViews(IViewChange):
         return Proposal(members, self.messages_of(p, members), self.bodies_of(members))
 
     def is_undecided(self, p: Process, kind: Kind) -> bool:
-        """Return True if nothing is decided yet: each figure has its `consensus among TL_i processes`."""
+        """Return True if no view of this kind is decided yet after p's list: each figure has its own
+        `consensus among TL_i processes`.
+        """
         v = self.version[p]
         return self.ruling[v] is None if kind == Kind.regular else self.decision[v] is None
 
@@ -282,15 +288,21 @@ class TwoViews(IViewChange):
         return self.adopted[p] == Kind.regular
 
     def decided(self, p: Process) -> Proposal | None:
-        """Return the decision of one figure or the other."""
+        """Return the decision that p has adopted: that of figure 32 for a regular view, else that of figure
+        34.
+        """
         return self.ruling[self.version[p]] if self.is_regular(p) else super().decided(p)
 
     def has_else(self, p: Process) -> bool:
-        """Return True for a regular view: figure 32, step 7, has an `else`."""
+        """Return True if p installs a regular view: figure 32, step 7, has an `else`, and step 6 of figure 34
+        only as repaired.
+        """
         return self.is_regular(p) or super().has_else(p)
 
     def stay_outside(self, p: Process, members: Set[Process]) -> None:
-        """Kill p, which is outside the regular view (figure 32, step 7: `else suicide`)."""
+        """Kill p if it is outside a regular view (figure 32, step 7: `else suicide`); outside an i-view run
+        the `else` of figure 34.
+        """
         if self.is_regular(p):
             self.leave(p)
         else:
@@ -306,7 +318,7 @@ class TwoViews(IViewChange):
             self.kept[p] = Set()
 
     def announce(self, p: Process, members: Set[Process]) -> None:
-        """Tell the application of the view, if it is a regular one."""
+        """Tell the application of the view if it is a regular one, not if it is an i-view."""
         if self.is_regular(p):
             super().announce(p, members)
 
@@ -314,7 +326,7 @@ class TwoViews(IViewChange):
 
     @action(fairness="weak")
     def deliver(self, p: Process, item: Sequenced) -> None:
-        """Deliver a message; a process that keeps messages keeps the last ones."""
+        """Deliver a message; a process that keeps messages for others keeps the last `room` of them."""
         super().deliver(p, item)
         if p.index < self.keepers:
             self.kept[p] = Set() | {

@@ -105,7 +105,7 @@ class Prompt(Urgent, TwoViewsFinite):
         "refuse",
     )
     def nobody_goes_on_alone(self) -> bool:
-        """Bound: no process can do anything alone."""
+        """Bound: no process can take an internal step."""
         return not any(self.goes_on(q) for q in self.each(Process))
 
 
@@ -123,7 +123,7 @@ class TwoViewsProperties(TwoViewsBounded):
     """Properties of both figures together."""
 
     def go_on(self, p: Process, members: Set[Process]) -> None:
-        """Go on with the list, and check that all others that did so have the same list."""
+        """Go on with the list, and check that the processes which installed it before have the same list."""
         v = self.version[p] + 1
         expect(len(self.listed[v]) == 0 or self.listed[v] == members, "ListAgreement")
         super().go_on(p, members)
@@ -186,7 +186,7 @@ class TwoViewsChecked(TwoViewsProperties, TotalOrderBroadcast, ViewSynchrony):
     # The scenarios of section 5.2.3 -------------------------------------------------------------------------
 
     def have_crashed(self, several: bool) -> bool:
-        """Return True if one process has crashed, or two where `two` is true."""
+        """Return True if exactly one process has crashed, or with `several` exactly two."""
         return sum(1 for p in self.each(Process) if self.down[p]) == (2 if several else 1)
 
     def has_nobody_crashed(self) -> bool:
@@ -194,8 +194,8 @@ class TwoViewsChecked(TwoViewsProperties, TotalOrderBroadcast, ViewSynchrony):
         return not any(self.down[p] for p in self.each(Process))
 
     def all_go_on(self, v: View, regular: bool) -> bool:
-        """Return True if all live processes know list v of that kind, and have delivered all messages, one of
-        them numbered in v.
+        """Return True if all live processes use list v, which is of the given kind, and have delivered all
+        messages, one of them numbered in v.
         """
         return (
             self.regular[v] == regular
@@ -209,8 +209,8 @@ class TwoViewsChecked(TwoViewsProperties, TotalOrderBroadcast, ViewSynchrony):
         )
 
     def is_crash_overcome(self, several: bool, regular: bool) -> bool:
-        """Return True if one or two processes have crashed, no other was lost, and the others go on by views
-        of that kind.
+        """Return True if one process (or two, with `several`) has crashed, no other was lost, and the others
+        go on by a regular view or an i-view, as `regular` says.
         """
         return (
             self.have_crashed(several)
@@ -245,8 +245,8 @@ class TwoViewsChecked(TwoViewsProperties, TotalOrderBroadcast, ViewSynchrony):
         return self.is_crash_overcome(True, True)
 
     def is_partition_over(self, p: Process) -> bool:
-        """Return True if nobody has crashed, the core goes on without p, and all that live have delivered
-        all.
+        """Return True if nobody has crashed, the core goes on without p, and all live processes have
+        delivered all messages.
         """
         return self.has_nobody_crashed() and any(
             v > 1 and p not in self.listed[v] and self.all_go_on(v, self.left[p]) for v in self.each(View)
@@ -275,7 +275,9 @@ class TwoViewsChecked(TwoViewsProperties, TotalOrderBroadcast, ViewSynchrony):
         )
 
     def comes_back(self, regular: bool) -> bool:
-        """Return True if a process was external in one list and is in the next one, and all go on."""
+        """Return True if a process was external in one list and is in the next one, a regular view or an
+        i-view as `regular` says, and all go on.
+        """
         return any(
             w == v + 1
             and self.all_go_on(w, regular)

@@ -2,8 +2,8 @@
 
 Source: Barchet-Estefanel 2002, sections 4.4.2 to 4.4.5, figures 32 and 34. Figure 34 prints in its step 4
 "execute consensus among TL_i processes, with initial_k as the initial value", and TL_i is the core. A core
-that an i-view has made smaller then stands fewer failures than the view would (claim IRB-24). Here an
-external process reports, proposes and votes as a member of the core does. An external process may lack
+that an i-view has made smaller then stands fewer failures than the view would (claim IRB-24). In this module
+an external process reports, proposes and votes as a member of the core does. An external process may lack
 messages, and its vote must not lose them for the others, so reports contain two more things.
 
 | steps of figures 32 and 34                     | here                                                   |
@@ -64,7 +64,7 @@ class CountExternals(TwoViews):
         self.complete[p] = 0
 
     def is_most(self, p: Process, members: Set[Process]) -> bool:
-        """Return True if they are a majority of the view of p."""
+        """Return True if `members` are a majority of the view of p."""
         return 2 * len(members) > len(self.group(p))
 
     def may_propose(self, p: Process, heard: Set[Process]) -> bool:
@@ -84,7 +84,9 @@ class CountExternals(TwoViews):
         )
 
     def stable_to(self, p: Process, heard: Set[Process]) -> LastNumber:
-        """Return the highest number of which p knows that all have it."""
+        """Return the highest number that, as far as p knows, every process has; in this class the highest one
+        stable at p.
+        """
         return self.settled(p)
 
     def members_of(self, p: Process, heard: Set[Process]) -> Set[Process]:
@@ -96,7 +98,7 @@ class CountExternals(TwoViews):
         return Set() | {q for q in heard if self.will_be_complete(q, last, brought)}
 
     def will_be_complete(self, q: Process, last: LastNumber, brought: Set[Sequenced]) -> bool:
-        """Return True if, of the numbers up to `last`, q lacks nothing that it does not get."""
+        """Return True if q has every number up to `last`, or gets it with the messages in `brought`."""
         return not any(
             k > self.complete[q] and k <= last and not any(one.number == k for one in brought)
             for k in self.each(Number)
@@ -201,8 +203,9 @@ class ReportStable(CountExternals):
     builds_on=(CountExternals, SendBodies),
 )
 class ReportKept(CountExternals):
-    """Repair of step 1. Printed: `send ack to all`; the first repair sends seqQ and recvQ, which hold nothing
-    stable. Repaired further: a process also reports the stable messages that it has or keeps.
+    """Repair of step 1. Printed: `send ack to all`; the repairs that exchange queues send seqQ and recvQ,
+    which hold nothing stable. Repaired further: a process also reports the stable messages that it has or
+    keeps.
     """
 
     brought: Map[Process, Set[Message]] = everywhere(Set())
@@ -271,7 +274,7 @@ class WholeViewBounded(
         self.know_still(p, known)
 
     def know_still(self, p: Process, known: Map[Process, bool]) -> None:
-        """Keep the suspicion of a process that has crashed, and is watched."""
+        """Keep the suspicions in `known` of processes that have crashed and that p still watches."""
         self.suspected[p] = Map(
             {
                 q: self.suspected[p][q] or (known[q] and self.down[q] and self.monitors(p, q))

@@ -1,4 +1,6 @@
-"""Figure 12 within bounds: a limited number of sequence numbers, and, where asked for, local steps first."""
+"""Figure 12 within bounds: a limited number of sequence numbers, and restrictions by which local steps come
+first.
+"""
 
 from __future__ import annotations
 

@@ -13,15 +13,14 @@ not.
 | seqQ_p | `numbered[p]` | p in lines 7-20 | `holder == p`, and `stage` |
 | nextdeliver_p | `next_deliver[p]` | token.seqnum | `token_number` |
 
-What is abstracted, and why that is sound: a process's own copy of line 3's `SEND (m) to all` and of line
-19's `send ... to all` is there at once, since nothing can lose it. The loops of lines 8-15 are where the
-holder stands (`stage`); a round of theirs is an action (`request_numbers`, `request_body`), which may come
-late or never, so that there are more runs here than in print and none is missing. Requests "to all" do not
-go to their sender, where they would change nothing: it misses what it asks for. An identifier and its message
-are one `Message`.
+What is abstracted, and why that is sound: a process's own copy of line 3's `SEND (m) to all` and of line 19's
+`send ... to all` is there at once, since nothing can lose it. The loops of lines 8-15 are where the holder
+stands (`stage`); a round of theirs is an action (`request_numbers`, `request_body`), which may come late or
+never, so that there are more runs here than in print and none is missing. Requests "to all" do not go to
+their sender, where they would change nothing: it misses what it asks for. An identifier and its message are
+one `Message`.
 
-Read for what has no meaning: the subscript s of a receiver's queue is p, and m in line 14 is the m' of
-line 12.
+Two misprints are read so: the subscript s of a receiver's queue is p, and m in line 14 is the m' of line 12.
 """
 
 from __future__ import annotations

@@ -16,7 +16,9 @@ already_sequenced = ambiguity(
 
 @already_sequenced.reading("nothing")
 class AlreadySequencedNothing(MovingSequencer):
-    """Line 17 excludes nothing: a message that has a number may get another."""
+    """Reading of the moving sequencer, line 17: it excludes nothing, so a message that has a number may get
+    another.
+    """
 
     def may_sequence(self, p: Process, m: Message) -> bool:
         """Return True for any message that p has received."""

@@ -1,8 +1,9 @@
-"""Figure 12 is an ordering machine: its history is what all seqQ say, a process is where its nextdeliver is.
+"""Figure 12 is an ordering machine: its history is the union of all seqQ, the position of a process is its
+nextdeliver.
 
 Assigning is line 18 (the holder puts the tuple into its own seqQ), learning lines 28-31, delivering lines
-35-37. Tokens, requests and bodies are stutters. A number is told only by copies of what the holder recorded,
-so the union of all seqQ never forgets.
+35-37. Tokens, requests and bodies are stutters. A number reaches others only in copies of what the holder
+recorded, so the union of all seqQ never loses one.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ class MovingSequencerOrdering(MovingSequencerBounded, OrderingView):
     """Figure 12, seen as the abstract ordering machine."""
 
     def submitted(self) -> Set[Message]:
-        """Messages are broadcast in the order of their indices."""
+        """Return the messages that were broadcast; they are broadcast in the order of their indices."""
         return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
 
     def history(self) -> Set[Assigned]:

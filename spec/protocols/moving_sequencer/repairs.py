@@ -51,7 +51,7 @@ class AwaitBody(MovingSequencer):
     """
 
     def may_deliver(self, p: Process, m: Message) -> bool:
-        """Return True if p has m too."""
+        """Return True if seqQ_p has m with the next number, and rcvQ_p has m."""
         return super().may_deliver(p, m) and m in self.received[p]
 
 

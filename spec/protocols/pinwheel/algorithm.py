@@ -7,10 +7,11 @@ in all messages, a process may have `window` (m) outstanding updates, and the ho
 of them.
 
 What is modelled: as in `chang_maxemchuk.algorithm`, and `heard[p][q]`, R_p[q]. A MSG carries the hgsn that
-its sender had when it multicast it, an ACK its own gsn, and what p receives for the first time it hears. What
-is decided here: the token is passed by a step of its own, after one ACK or more, or none after a silence.
-When a holder passes an idle token the paper does not say; if never, a token could wait where no update comes.
-Who sends an ACK has obtained what it says, and delivers it in a step of its own.
+its sender had when it multicast the MSG, an ACK its own gsn; p updates `heard` from what it receives for the
+first time. What is decided here: the token is passed by a step of its own, after one ACK or more, or none
+after a silence. The paper does not say when a holder passes an idle token; if it never did, a token could
+wait where no update comes. A process that sends an ACK has obtained the update, and delivers it in a step of
+its own.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Notifying(Sequence):
 
     @action(fairness="weak")
     def acknowledge(self, p: Process, m: Message) -> None:
-        """Give the next gsn, as the holder that has everything acknowledged."""
+        """Give the next gsn to m, as the holder, which has every update acknowledged so far."""
         require(p == self.holder and self.has_all(p) and m in self.obtained[p] and not self.is_numbered(m))
         self.give_number(p, m)
         self.sender[self.assigned] = p

@@ -19,8 +19,8 @@ class NotifyingProperties(Notifying, SequenceProperties):
 
     @invariant
     def StableIsEverywhere(self) -> bool:
-        """Invariant: all have a message that LTM_i takes for stable, `g <= min({R_i[k] | 1 <= k <= n})`, and
-        all before it.
+        """Invariant: all processes have a message that LTM_i takes for stable, `g <= min({R_i[k] | 1 <= k <=
+        n})`, and all messages before it.
         """
         return all(
             not self.is_stable(p, g) or all(self.has_up_to(q, g) for q in self.each(Process))
@@ -55,4 +55,6 @@ class PinwheelChecked(PinwheelProperties, TotalOrderBroadcast):
 class PinwheelInQueuesChecked(
     PinwheelInQueues, InQueuesProperties, NotifyingProperties, TotalOrderBroadcast
 ):
-    """Pinwheel over queues, checked against the properties of Pinwheel too."""
+    """Pinwheel over queues, checked against the properties of queues, those of Pinwheel, and total order
+    broadcast.
+    """

@@ -1,4 +1,5 @@
-"""Pinwheel over queues, as CM there: an ACK says whether it passes the token to the next of the cycle.
+"""Pinwheel over queues, like CM in `chang_maxemchuk.queues`: an ACK says whether it passes the token to the
+next of the cycle.
 
 Source: J. Kim and C. Kim, "A total ordering protocol using a dynamic token-passing scheme", Distributed
 Systems Engineering 4, 1997, section 3, second paragraph, and section 5: "the token holder to acknowledge one
@@ -19,15 +20,15 @@ from antiphon.spec.services import Message, Process
 
 
 class PinwheelInQueues(InQueues, Notifying):
-    """Pinwheel over queues; `token[p]` is who has the token by the ACKs that p has."""
+    """Pinwheel over queues; `token[p]` is the token holder according to the ACKs that p has."""
 
     passes: Map[Number, bool] = everywhere(False)
     token: Map[Process, Process] = everywhere(Process(0))
 
     @action(fairness="weak")
     def acknowledge(self, p: Process, m: Message) -> None:
-        """Give the next gsn, as the holder that has everything acknowledged; the last ACK passes
-        the token.
+        """Give the next gsn to m, as the holder, which has every update acknowledged so far; the last ACK
+        passes the token.
         """
         require(self.is_first(p, m))
         super().acknowledge(p, m)

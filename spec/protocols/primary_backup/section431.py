@@ -46,7 +46,7 @@ class Ack:
 
 
 class PrimaryBackup(InFlight[Update | Ack], Crashes):
-    """One primary, the others its backups."""
+    """Primary-backup replication: one process is the primary, the others are its backups."""
 
     primary: Process = Process(0)
     performed: Map[Process, Set[Message]] = everywhere(Set())
@@ -57,7 +57,9 @@ class PrimaryBackup(InFlight[Update | Ack], Crashes):
 
     @action
     def handle(self, p: Process, m: Message) -> None:
-        """Perform a request at the primary, when it is ready, and broadcast the update."""
+        """Perform request m at the primary p, when no other request waits for its acknowledgements, and send
+        the update to all backups.
+        """
         require(p == self.primary and self.busy is None and m.index == self.handled)
         self.handled += 1
         self.busy = m
@@ -73,7 +75,7 @@ class PrimaryBackup(InFlight[Update | Ack], Crashes):
 
     @action(fairness="weak")
     def receive_update(self, packet: Annotated[Update, In("network")]) -> None:
-        """A backup performs the update, and acknowledges it."""
+        """Perform an update at a backup, and acknowledge it."""
         self.network -= {packet}
         if packet.message not in self.performed[packet.to]:
             self.perform(packet.to, packet.message)
@@ -111,7 +113,7 @@ class PrimaryBackup(InFlight[Update | Ack], Crashes):
 
     @environment
     def crash(self, p: Process) -> None:
-        """P stops for ever, and nothing more reaches it."""
+        """Crash p, which stops for ever; nothing reaches p any more."""
         super().crash(p)
         self.network -= {packet for packet in self.network if packet.to == p}
 

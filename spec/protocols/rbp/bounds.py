@@ -41,7 +41,7 @@ class RbpFinite(Rbp):
 
     @constraint("resend_token")
     def sends_known_number(self, p: Process) -> bool:
-        """Return True if the number of another round is within the bound."""
+        """Bound: the number that another round of lines 47-49 would send is within the bound."""
         return self.passed[p] is None or self.number_of_next_round(p) <= self.messages + 1 + self.spare
 
     @constraint("resend", "repeat_request", "resend_token")
@@ -88,12 +88,12 @@ class Urgent(RbpFinite):
         "receive_request_numbers", "repeat_request", "resend_token",
     )  # fmt: skip
     def nobody_goes_on(self) -> bool:
-        """Bound: no process can go on alone."""
+        """Bound: no process can deliver, accept the token or sequence."""
         return not any(self.goes_on(q) for q in self.each(Process))
 
     @constraint("accept", "sequence", "deliver")
     def is_first(self, p: Process) -> bool:
-        """Bound: no process before p can go on alone."""
+        """Bound: no process before p can deliver, accept the token or sequence."""
         return not any(self.goes_on(q) for q in self.each(Process) if q < p)
 
     @constraint("accept", "sequence")
@@ -119,7 +119,7 @@ class Assigned(RbpFinite):
 
 @restriction("timers expire only after losses, once for each")
 class Patient(RbpFinite):
-    """Restriction: timers expire only after losses, once for each, so none expires too early."""
+    """Restriction: timers expire only after losses, once for each loss, so no timer expires too early."""
 
     @constraint("resend", "repeat_request", "resend_token")
     def something_was_lost(self) -> bool:

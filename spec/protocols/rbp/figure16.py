@@ -359,7 +359,9 @@ class Rbp(Losses[Packet], Group):
                 self.ask_for_body(p, item.identifier, self.highest_known(p))  # line 43
 
     def awaited_number(self, p: Process) -> LastNumber:
-        """Return the number of the token, until ts_p is that number (line 36); 0 when p waits for none."""
+        """Return the number of the token for which p waits, until ts_p is that number (line 36); 0 if p waits
+        for none.
+        """
         token = self.arriving[p]
         return token.number if token is not None else 0
 

@@ -67,8 +67,8 @@ class RbpProperties(RbpBounded):
 
     @invariant
     def OldestFirst(self) -> bool:
-        """Line 46, `first`: a process that gives a message a number has numbers for all that it received
-        before, so that others overtake a message only while they are before it.
+        """Invariant of line 46, `first`: a process that gives a message a number has numbers for all messages
+        that it received before.
         """
         return not any(
             self.sequencer_of(item.number) == p and self.overtakes(p, item)
@@ -77,7 +77,9 @@ class RbpProperties(RbpBounded):
         )
 
     def overtakes(self, p: Process, item: Sequenced) -> bool:
-        """Return True if p received a message before that of `item`, and knows no lower number for it."""
+        """Return True if p received some message before that of `item`, and knows no lower number for the
+        former.
+        """
         return any(
             not any(
                 other.identifier == self.received[p][k].identifier and other.number < item.number

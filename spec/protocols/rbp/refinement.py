@@ -26,7 +26,7 @@ class RbpOrdering(RbpBounded, OrderingView):
         return next((body.message for body in self.received[b.source] if body.identifier == b), None)
 
     def submitted(self) -> Set[Message]:
-        """Messages are broadcast in the order of their indices."""
+        """Return the messages that were broadcast; they are broadcast in the order of their indices."""
         return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
 
     def history(self) -> Set[Assigned]:

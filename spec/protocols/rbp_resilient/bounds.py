@@ -56,7 +56,7 @@ class RbpFinite(WithResilience, RbpFaults, Collecting):
 
     @constraint("resend_token")
     def sends_known_number(self, p: Process) -> bool:
-        """Return True if the number of another round is within the bound."""
+        """Bound: the number that another round of the loop would send is within the bound."""
         sent = self.passed[p]
         return sent is None or self.number_of_next_round(p, sent) <= self.limit()
 
@@ -109,7 +109,7 @@ class Urgent(RbpFinite):
     """
 
     def goes_on(self, p: Process) -> bool:
-        """Return True if p can do one of these steps."""
+        """Return True if p can accept the token, sequence a message, make one stable, or deliver one."""
         return self.is_active(p) and (
             self.can_accept(p)
             or (self.can_sequence(p) and self.has_number_left(p))
@@ -125,12 +125,14 @@ class Urgent(RbpFinite):
         "suspect_successor", "crash", "stray",
     )  # fmt: skip
     def nobody_goes_on(self) -> bool:
-        """Bound: no process can do anything alone."""
+        """Bound: no process can accept the token, sequence a message, make one stable, or deliver one."""
         return not any(self.goes_on(q) for q in self.each(Process))
 
     @constraint("accept", "sequence", "settle", "deliver")
     def is_first(self, p: Process) -> bool:
-        """Bound: no process before p can do anything alone."""
+        """Bound: no process before p can accept the token, sequence a message, make one stable, or deliver
+        one.
+        """
         return not any(self.goes_on(q) for q in self.each(Process) if q < p)
 
     @constraint("sequence")

@@ -27,7 +27,7 @@ class RbpFaults(RbpResilient):
 
     @initial
     def start(self) -> None:
-        """With `late`, the last process has not installed the list."""
+        """Begin as printed; with `late` the last process has not installed the list."""
         super().start()
         if self.late:
             self.installed[Process(self.processes - 1)] = False
@@ -59,7 +59,7 @@ class RbpFaults(RbpResilient):
 
     @environment
     def crash(self, p: Process) -> None:
-        """P stops for ever; messages on their way to it are lost."""
+        """Crash p, which stops for ever; messages on their way to p are lost."""
         super().crash(p)
         self.network -= {packet for packet in self.network if packet.to == p}
 

@@ -475,7 +475,7 @@ class RbpResilient(Losses[Packet], Crashes):
         return False
 
     def is_active(self, p: Process) -> bool:
-        """Return True if p is up, and takes part."""
+        """Return True if p is up; in changing lists also if it works in its list."""
         return not self.down[p]
 
     def was_accepted(self, p: Process, k: Number) -> bool:

@@ -40,8 +40,8 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @invariant
     def NamedByNeighbour(self) -> bool:
-        """The sequencer that a process watches is the one before it in the ring: the token that named it has
-        a number given by that process.
+        """Invariant: the sequencer that a process watches precedes it in the ring: the token that named the
+        process has a number given by that sequencer.
         """
         return all(
             self.arriving[p] != token or (token.number - 1) % self.processes == self.predecessor(p).index
@@ -131,7 +131,9 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @invariant
     def HeldByAnother(self) -> bool:
-        """Invariant: a message that a process has delivered another one has too (section 4.2, figure 26)."""
+        """Invariant: a message that one process has delivered is held by another process too (section 4.2,
+        figure 26).
+        """
         return all(
             not self.has_delivered(p, body) or self.is_held_by(body) > 1
             for p in self.each(Process)
@@ -140,7 +142,9 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @invariant
     def DeliveredSurvives(self) -> bool:
-        """Invariant: some process that is up has a message that any has delivered (section 4.2)."""
+        """Invariant: a message that any process has delivered is held by some process that is up (section
+        4.2).
+        """
         return all(
             not self.has_delivered(p, body)
             or any(not self.down[q] and self.has_ordered(q, body) for q in self.each(Process))
@@ -293,7 +297,9 @@ class RbpResilientProperties(RbpResilientBounded):
         return not any(self.waits_in_vain(p) for p in self.each(Process))
 
     def waits_in_vain(self, p: Process) -> bool:
-        """Return True if p waits, and has a number that was given since."""
+        """Return True if p waits for its successor, although p has a number higher than that of its own
+        ACK.
+        """
         sent = self.passed[p]
         return sent is not None and any(item.number > sent.number for item in self.numbered[p])
 

@@ -1,10 +1,10 @@
 """Refinement of figure 25 to an ordering machine: the history is the union of all seqQ and stableQ, with the
 deliveries.
 
-As in figure 16, with two differences. Delivered messages leave the queues; what a process has delivered it is
-taken to remember (`given`, which no step of the protocol reads), and a number that it passed over was spent
-on NULL. A process that has stopped goes on being looked at: what it delivered, the others must deliver in the
-same place.
+The mapping is that of figure 16 (`rbp.refinement`), with two differences. Delivered messages leave the
+queues: a process is taken to remember what it has delivered (`given`, which no step of the protocol reads),
+and a number that it passed over was spent on NULL. A stopped process still counts: what it delivered, the
+others must deliver in the same place.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class RbpResilientOrdering(RbpResilientBounded, OrderingView):
         return self.given[p] | kept | passed_over
 
     def submitted(self) -> Set[Message]:
-        """Messages are broadcast in the order of their indices."""
+        """Return the messages that were broadcast; they are broadcast in the order of their indices."""
         return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
 
     def history(self) -> Set[Assigned]:

@@ -105,9 +105,9 @@ class HandledReplies(RbpResilient):
     receive` takes only (m, B, TL), ACKs and requests. Repaired: a message that is sent again has a form that
     is received.
 
-    A request and its answer are one step of whoever misses something and whoever has it: a request or an
-    answer that is lost is one that was not made, and an answer that comes late is as an ACK or a message that
-    was sent twice.
+    A request and its answer are one step of the process that misses something and the process that has it. A
+    request or an answer that is lost is one that was not made, and an answer that comes late is an ACK or a
+    message that was sent twice.
     """
 
     def send_number(self, q: Process, item: Sequenced) -> None:

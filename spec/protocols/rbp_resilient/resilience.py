@@ -1,7 +1,8 @@
 """Delivery of a message after k acknowledgements, before all have it, as sections 3.2.2 and 4.2 discuss it.
 
-`resilience` 0 is the figure: messages are delivered when they are stable. Otherwise a message is delivered
-when `resilience` processes have acknowledged since (its own ACK counts), and collected when it is stable.
+`resilience` 0 is the figure: messages are delivered when they are stable. With any other value a message is
+delivered when `resilience` processes have acknowledged since it was numbered (its own ACK counts), and
+collected when it is stable.
 """
 
 from __future__ import annotations

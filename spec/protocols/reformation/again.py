@@ -47,11 +47,11 @@ class ReformationAgain(Reformation):
 
     @constraint("time_out")
     def is_due(self) -> bool:
-        """Return False: no timer expires too early."""
+        """Bound: never, so that no timer expires too early."""
         return False
 
     def withdraw(self, p: Process) -> None:
-        """Withdraw an attempt that is given up, without a rest."""
+        """Withdraw p from its attempt; an attempt that its originator gives up leaves no messages behind."""
         for a in self.each(Attempt):
             if self.belongs[p] == a and self.has_begun(p, a):
                 self.invitation[a] = None
@@ -60,7 +60,9 @@ class ReformationAgain(Reformation):
         super().withdraw(p)
 
     def waits_as(self, p: Process) -> Stage:
-        """Return the stage of an originator that restarts, with whichever version number."""
+        """Return the stage in which a site waits to restart: the same in all phases, since version numbers
+        are left out.
+        """
         return Stage.waiting
 
     def wants_to_begin(self, p: Process) -> bool:
@@ -80,5 +82,5 @@ class ReformationAgain(Reformation):
 
     @witness
     def ListMade(self) -> bool:
-        """Witness: a new list can come about."""
+        """Witness: a new list is valid."""
         return self.has_list()

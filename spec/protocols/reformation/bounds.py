@@ -21,7 +21,7 @@ class Terse(Reformation):
 
     @constraint("refuse")
     def is_wanted(self) -> bool:
-        """Return False: no `No` is wanted."""
+        """Bound: never, so that every `No` counts as lost."""
         return False
 
     @constraint("vote")
@@ -43,7 +43,7 @@ class Eager(NormalPhase):
     """
 
     def can_deliver(self, p: Process) -> bool:
-        """Return True if p can deliver something."""
+        """Return True if p can deliver some message."""
         return not self.down[p] and self.works(p) and self.last_delivered[p] < self.stable_up_to(p)
 
     @constraint(
@@ -66,7 +66,7 @@ class Patient(Reformation):
 
     @constraint("time_out")
     def is_due(self) -> bool:
-        """Return False: no timer is due early."""
+        """Bound: never, so that no timer expires while the awaited message may still come."""
         return False
 
 

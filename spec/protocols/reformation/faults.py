@@ -29,7 +29,9 @@ class AcceptAnyToken(Reformation):
 
     @action(fairness="weak")
     def accept_token(self, k: Process) -> None:
-        """Accept the token if p committed its list, without asking whether p still belongs to it."""
+        """Accept the New Token at k, which committed the list, without asking whether k still belongs to
+        it.
+        """
         require(self.stage[k] is not Stage.normal and self.is_site(k, self.current[k]))
         require(any(a == self.current[k] and self.tokens[a] for a in self.each(Attempt)))
         self.belongs[k] = 0

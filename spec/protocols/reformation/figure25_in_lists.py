@@ -35,13 +35,13 @@ class Figure25InLists(RbpFinite, Lists):
     # The ring of a list -------------------------------------------------------------------------------------
 
     def successor(self, p: Process) -> Process | None:
-        """Return the process after p on its list."""
+        """Return the process after p on p's list."""
         later = next((q for q in self.each(Process) if q > p and q in self.members(self.list_of(p))), None)
         first = next((q for q in self.each(Process) if q in self.members(self.list_of(p))), None)
         return later if later is not None else first
 
     def predecessor(self, p: Process) -> Process:
-        """Return the process whose successor p is."""
+        """Return the process before p on p's list."""
         before = next(
             (
                 q
@@ -57,7 +57,9 @@ class Figure25InLists(RbpFinite, Lists):
         return self.list_of(q) == self.list_of(p)
 
     def is_stable(self, p: Process, k: Number) -> bool:
-        """Return True if number k is stable, by the text's form of line 75, for the n of the list."""
+        """Return True if number k is stable at p (line 75, in the form of the report's text), with n the size
+        of p's list.
+        """
         return k <= self.last_number[p] - len(self.members(self.list_of(p))) + 1
 
     def take_ack(self, p: Process, sender: Process, item: Sequenced) -> None:
@@ -136,7 +138,7 @@ class Figure25InLists(RbpFinite, Lists):
         )
 
     def has_already(self, j: Process, k: Number, s: Process, a: ListName) -> bool:
-        """Return True if j has number k, so that it need not recover it."""
+        """Return True if j has number k, and need not recover it."""
         return self.has_all(j, k)
 
     def comes_from(self, s: Process, a: ListName) -> ListName:
@@ -191,7 +193,9 @@ class DropTheRest(Figure25InLists):
     """
 
     def kept(self, j: Process, s: Process, a: ListName) -> Set[Sequenced]:
-        """Return the messages that s has collected, if both have them from one list."""
+        """Return the entries of j that j keeps: of those under numbers that s no longer has in seqQ, and only
+        if both come from one list.
+        """
         return Set() | {
             item
             for item in self.numbered[j]
@@ -200,8 +204,8 @@ class DropTheRest(Figure25InLists):
         }
 
     def has_already(self, j: Process, k: Number, s: Process, a: ListName) -> bool:
-        """Return True if j has k already: with another list than that of s it may be another message, unless
-        it is stable.
+        """Return True if j has the message that s has under number k: both come from one list, or the number
+        is stable at j.
         """
         return self.has_all(j, k) and (
             self.comes_from(s, a) == self.list_of(j)
@@ -237,7 +241,7 @@ class KeepOldToken(Figure25InLists):
     """
 
     def begin_list(self, p: Process) -> None:
-        """Begin the list without dropping the old token."""
+        """Begin the new list at p without dropping the token of the old one."""
         token = self.arriving[p] is not None or self.holding[p]
         super().begin_list(p)
         self.holding[p] = token

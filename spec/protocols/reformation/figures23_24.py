@@ -100,8 +100,8 @@ class Invitation:
 
 @record
 class Knowledge:
-    """Knowledge of a voter in its vote: the list that it is from, and the number up to which the voter has
-    it.
+    """Knowledge that a voter reports in its vote: the list in which it worked, and the number up to which it
+    has that list's messages.
     """
 
     list: ListName
@@ -126,15 +126,15 @@ class Lists(Crashes, Views):
     """Number of sequence numbers."""
 
     def list_of(self, p: Process) -> ListName:
-        """Return the list that p has committed last; 0 is the first."""
+        """Return the list that p has committed last; in this class 0, the first list."""
         return 0
 
     def members(self, a: ListName) -> Set[Process]:
-        """Return the sites of a list; all are on the first."""
+        """Return the sites of list a; in this class all processes are on list 0, and nobody on any other."""
         return Set() | {q for q in self.each(Process) if a == 0}
 
     def works(self, p: Process) -> bool:
-        """Return True if p works in its list."""
+        """Return True if p works in its list; in this class p always does."""
         return True
 
 
@@ -194,7 +194,9 @@ class Reformation(Lists):
         return self.stage[p] is Stage.normal
 
     def recent(self, p: Process) -> int:
-        """Return the number of the most recent message that p knows to be committed (section 3.2.3)."""
+        """Return the number of the most recent message that p knows to be committed (section 3.2.3); 0
+        without a normal phase.
+        """
         return 0
 
     def list_told(self, p: Process) -> ListName:
@@ -206,7 +208,9 @@ class Reformation(Lists):
         return True
 
     def recover(self, j: Process, a: Attempt) -> None:
-        """Recover missing messages (figure 24, phase II, `Recover all missing messages`)."""
+        """Recover missing messages at j (figure 24, phase II, `Recover all missing messages`); a hook that
+        does nothing without a normal phase.
+        """
 
     # Figure 23: the originator ------------------------------------------------------------------------------
 
@@ -280,8 +284,8 @@ class Reformation(Lists):
         return any(self.is_greatest(p, responders, s) for s in responders)
 
     def is_new_site(self, p: Process, responders: Set[Process], site: Process) -> bool:
-        """Return True if s may be the new sequencer (section 3.2.3): `the process with the greatest knowledge
-        from the previous list, i.e., the process with the most recent committed message`.
+        """Return True if `site` may be the new sequencer (section 3.2.3): `the process with the greatest
+        knowledge from the previous list, i.e., the process with the most recent committed message`.
         """
         return site in responders and self.is_greatest(p, responders, site)
 
@@ -351,8 +355,8 @@ class Reformation(Lists):
         return self.belongs[j] == 0 and self.passes_sequence_test(j, a)
 
     def passes_sequence_test(self, j: Process, a: Attempt) -> bool:
-        """Return True if the version is higher than that of the list that j has committed (`A site can only
-        join a list with a version number greatest than its previous list`).
+        """Return True if the version of attempt a is higher than that of the list that j has committed (`A
+        site can only join a list with a version number greatest than its previous list`).
         """
         return self.version(a) > self.version(self.current[j])
 
@@ -390,7 +394,7 @@ class Reformation(Lists):
 
     @action(fairness="weak")
     def give_up(self, p: Process) -> None:
-        """Give up (figures 23 and 24): "Abort" has come, or what p waits for never will."""
+        """Give up at p (figures 23 and 24): "Abort" has come, or the message that p waits for never will."""
         require(self.is_at_it(p) and self.waits_in_vain(p))
         self.withdraw(p)
 

@@ -4,7 +4,7 @@
 2. The new token site has agreed, or has made the list, before another site recovers from it: it answers when
    it knows that it is the site.
 
-Each run of this is one of figures 23 and 24.
+Each run of this specification is a run of figures 23 and 24.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ class ReformationInTurn(ReformationBounded):
 
     @constraint("announce")
     def is_first_of_the_greatest(self, p: Process, responders: Set[Process], site: Process) -> bool:
-        """No site before this one is as great."""
+        """Bound: no responder before `site` has as much knowledge as it."""
         return self.belongs[p] == 0 or not any(
             q < site and self.is_greatest(p, responders, q) for q in responders
         )
 
     @constraint("agree")
     def knows_its_site(self, j: Process) -> bool:
-        """J is the new token site, or that one has agreed, or made the list."""
+        """Bound: j is the new token site, or that site has agreed to the list, or has made it."""
         a = self.belongs[j]
         return any(
             self.is_site(s, a)

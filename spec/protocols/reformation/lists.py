@@ -102,7 +102,7 @@ class ListsChecked(TokenLists, readings=(majority,)):
 
     @witness
     def MinorityWorks(self) -> bool:
-        """Witness: a list without a majority of all processes is complete."""
+        """Witness: all sites of a list work in it, and they are no majority of all processes."""
         return any(
             a > 0 and a <= self.begun and self.is_complete(a) and 2 * len(self.members[a]) <= self.processes
             for a in self.each(ListName)

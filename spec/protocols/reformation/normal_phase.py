@@ -24,7 +24,9 @@ from antiphon.spec.services.events import Broadcast, Deliver, Message, Process
 
 @record
 class Entry:
-    """Entry with a number: a message, the list in which the number was given, and the giver."""
+    """Entry of a log under its number: a message, the list in which the number was given, and the site that
+    gave it.
+    """
 
     message: Message
     list: ListName
@@ -55,8 +57,8 @@ class NormalPhase(Reformation):
             emit(Broadcast(p, m))
 
     def holds_token(self, p: Process) -> bool:
-        """Return True if p works in a list, has all its numbers that it knows of, and is named by the last of
-        them; before any number the list's token site is the holder.
+        """Return True if p holds the token: p works in a list, has all numbers up to the last that it knows,
+        and that last one names p. In a list without numbers the list's token site is the holder.
         """
         a = self.current[p]
         if not self.works(p):
@@ -142,6 +144,6 @@ class NormalPhase(Reformation):
         self.log[j] += self.log[s][len(self.log[j]) :]
 
     def end(self, p: Process, a: Attempt) -> None:
-        """End the reformation, and tell the new list what p has."""
+        """End the reformation at p, and acknowledge in the new list everything that p has."""
         super().end(p, a)
         self.acknowledge(p)

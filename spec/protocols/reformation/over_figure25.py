@@ -1,8 +1,8 @@
 """Reformation between two token lists of figure 25: what calls it, and the named runs of section 3.2.1.
 
-Source: Barchet-Estefanel 2002, section 3.2.1, figures 17 to 21 and 23 to 25. It is the text of figures 23 and
-24 with that of figure 25 for its normal phase (figure25_in_lists.py), one call of Reformation at a time for
-each process:
+Source: Barchet-Estefanel 2002, section 3.2.1, figures 17 to 21 and 23 to 25. This module joins the text of
+figures 23 and 24 with that of figure 25 as their normal phase (figure25_in_lists.py); each process makes one
+call of Reformation at a time:
 1. Lines 39, 49, 56, 63 and 70 of figure 25 call Reformation: the process becomes an originator, and so does
    one that gave up and restarts.
 2. `suspicions` calls come without a failure: of lines 38-40, 48-50, 55-57 and 62-64, where a process waits,

@@ -1,5 +1,5 @@
-"""Figure 25 over Reformation's half of the service, wherever lists come from; and figure 25 as the normal
-phase's half of the service.
+"""Figure 25 over Reformation's half of the service of token lists (`service`), which makes the lists; and
+figure 25 as an implementation of the normal phase's half.
 
 `order` is a history variable: the messages with the numbers of each list. No step of figure 25 reads it; the
 service does, where a list must begin with everything stable. With `views` 1 it is figure 25 in one list.
@@ -19,8 +19,8 @@ from antiphon.spec.services.events import Message, Process, View
 
 
 class OrderOfFigure25(Figure25InLists, TokenLists):
-    """Figure 25 in lists, with the order of each list, and each process's knowledge of it at the time of
-    leaving.
+    """Figure 25 in lists, with a record of the order of each list, and of how much each process knew of it
+    when it left the list.
     """
 
     left: Map[Process, Map[ListName, LastNumber]] = everywhere(everywhere(0))
@@ -44,11 +44,13 @@ class OrderOfFigure25(Figure25InLists, TokenLists):
         super().take_over(j, s, a)
 
     def known_in(self, p: Process, a: ListName) -> int:
-        """Return how much p has of the order of list a, with its messages; or had when it left it."""
+        """Return the number up to which p has the messages of list a's order, or had them when it left list
+        a.
+        """
         return self.complete_up_to(p) if a == self.list_of(p) else self.left[p][a]
 
     def known(self, p: Process, a: ListName) -> int:
-        """Return the known order as the service names it."""
+        """Return the number up to which p knows the order of list a, under the name that the service uses."""
         return self.known_in(p, a)
 
 
@@ -71,12 +73,12 @@ class Figure25OverLists(
 
     @action
     def commit(self, p: Process, a: Attempt) -> None:
-        """Commit a list, whose site still has what p lacks."""
+        """Commit list a at p, if the list's token site still has what p lacks."""
         require(any(self.is_site(s, a) and self.can_take_over(p, s, a) for s in self.each(Process)))
         super().commit(p, a)
 
     def begin_in(self, p: Process, a: Attempt) -> None:
-        """Begin in the list with exactly what its site has."""
+        """Begin at p in list a with exactly the messages that the list's token site has."""
         for s in self.each(Process):
             if self.is_site(s, a):
                 self.take_over(p, s, a)
@@ -105,7 +107,7 @@ class RbpReformingIsService(RbpReforming, OrderOfFigure25, ListsOfFigures, refin
 
     @action(fairness="weak")
     def announce(self, p: Process, responders: Set[Process], site: Process) -> None:
-        """Announce the list; it begins with what its site has."""
+        """Announce the New TL; the order of the list begins with what its token site has."""
         a = self.belongs[p]
         super().announce(p, responders, site)
         self.order[a] = self.brought_by(site)

@@ -1,8 +1,8 @@
 """Figures 23 and 24 over the normal phase of the service: Reformation checked alone.
 
-A site has a prefix of the order of its list, and recovers by taking the list's order: `drop_the_rest` and
-`originator_recovers` are in the text here. `ReformationIsService` states that all its steps are steps of the
-service.
+A site has a prefix of the order of its list, and recovers by taking the list's order: the repairs
+`drop_the_rest` and `originator_recovers` are part of this text. `ReformationIsService` states that all its
+steps are steps of the service.
 """
 
 from __future__ import annotations
@@ -38,19 +38,23 @@ class ReformationOfService(Reformation, NormalPhaseService):
 
     @action(fairness="weak")
     def announce(self, p: Process, responders: Set[Process], site: Process) -> None:
-        """Announce the list; it begins with what its site has."""
+        """Announce the New TL; the order of the list begins with what its token site has."""
         a = self.belongs[p]
         super().announce(p, responders, site)
         self.order[a] = self.brought_by(site)
 
     @action(fairness="weak")
     def generate_token(self, p: Process) -> None:
-        """Generate the New Token; the originator recovers too, before it commits (`originator_recovers`)."""
+        """Generate the New Token; the originator also recovers before it commits (repair
+        `originator_recovers`).
+        """
         require(any(a == self.belongs[p] and self.can_recover(p, a) for a in self.each(Attempt)))
         super().generate_token(p)
 
     def misses(self, p: Process) -> bool:
-        """Return True if p must recover missing messages before it goes on."""
+        """Return True if p must recover missing messages before it goes on: a slave on the New TL, or the
+        originator that announced it.
+        """
         return super().misses(p) or self.stage[p] is Stage.announcing
 
     def end(self, p: Process, a: Attempt) -> None:
@@ -70,7 +74,7 @@ class ReformationOfServiceBounded(
 
 
 class ListsOfFigures(Reformation):
-    """Names of the service for the lists that figures 23 and 24 make."""
+    """Variables of the service, computed for the lists that figures 23 and 24 make."""
 
     joined: Map[Attempt, Set[Process]] = everywhere(Set())
 

@@ -173,8 +173,8 @@ class RbpReformingPoints(RbpReformingChecked):
     # False suspicions and competing originators -------------------------------------------------------------
 
     def competes_in(self, stage: Stage) -> bool:
-        """Return True if an originator outside all other lists invites while a process is in this stage of
-        another attempt, and nobody has failed, so that at least one of them is wrong.
+        """Return True if an originator invites while a process is in this stage of another attempt, and
+        nobody has failed, so that one of the two attempts was started wrongly.
         """
         return not any(self.down[p] for p in self.each(Process)) and any(
             self.stage[p] is Stage.inviting

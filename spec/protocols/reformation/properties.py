@@ -22,7 +22,7 @@ class ReformationProperties(ReformationBounded):
         return a == 0 or self.tokens[a]
 
     def is_newer(self, a: ListName, b: ListName) -> bool:
-        """Return True if list a has the higher version number."""
+        """Return True if list a has a higher version number than list b."""
         return self.version(a) > self.version(b)
 
     @invariant
@@ -175,7 +175,7 @@ class ReformationProperties(ReformationBounded):
 
     @witness
     def DeliveredInNewList(self) -> bool:
-        """Witness: a message is numbered in a new list, and delivered there by all of it."""
+        """Witness: a message is numbered in a new list, and delivered there by all its sites."""
         return any(
             len(self.log[p]) > 0
             and self.log[p][-1].list == a

@@ -1,5 +1,5 @@
-"""Readings of figures 23 and 24 and section 3.2.3: five sentences with more than one. The text of
-figures23_24.py and normal_phase.py has the first one.
+"""Readings of figures 23 and 24 and section 3.2.3: five sentences that can be read in several ways. The text
+of figures23_24.py and normal_phase.py has the first reading of each.
 """
 
 from __future__ import annotations
@@ -93,8 +93,8 @@ class LeavingRemembers(Reformation):
 
 @collection.reading("at delivery")
 class CollectionAtDelivery(NormalPhase):
-    """Reading: a site removes a message when it has delivered it, since all sites of its list have it then,
-    and can send it to nobody any more.
+    """Reading of section 3.2.3: a site removes a message when it has delivered it, since all sites of its
+    list have it then, and cannot send it to others any more.
     """
 
     def still_has(self, s: Process, k: LastNumber) -> bool:

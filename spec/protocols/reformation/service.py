@@ -65,11 +65,13 @@ class TokenLists(Lists):
     order: Map[ListName, Order] = everywhere(())
 
     def is_agreed(self, a: ListName) -> bool:
-        """Return True if all of list a have agreed to it."""
+        """Return True if all of list a have agreed to it; in this class only the first list counts as
+        agreed.
+        """
         return a == 0
 
     def known_in(self, p: Process, a: ListName) -> int:
-        """Return how much p knew of the order of list a when it last worked there."""
+        """Return how much p knew of the order of list a when it last worked there; in this class nothing."""
         return 0
 
     def stable_up_to(self, a: ListName) -> int:
@@ -81,7 +83,9 @@ class TokenLists(Lists):
         return max((self.stable_up_to(a) for a in self.each(ListName) if p in self.members(a)), default=0)
 
     def brought_by(self, s: Process) -> Order:
-        """Return the beginning of a list whose site is s."""
+        """Return the order with which a list begins whose token site is s: what s knows of the order of its
+        last list.
+        """
         return self.order[self.list_of(s)][: max(0, self.known_in(s, self.list_of(s)))]
 
 
@@ -150,7 +154,7 @@ class NormalPhaseService(TokenLists):
             emit(Deliver(p, m))
 
     def begin_in(self, p: Process, a: Attempt) -> None:
-        """Begin in list a with exactly what its site brings."""
+        """Begin at p in list a with exactly the messages that the list's token site brings."""
         self.known[p][a] = len(self.order[a])
 
 
@@ -267,7 +271,9 @@ class ReformationService(TokenLists):
         return self.promised[s] == self.version(a) or self.current[s] == a
 
     def begin_in(self, p: Process, a: Attempt) -> None:
-        """Begin in list a with exactly what its site brings."""
+        """Begin at p in list a with exactly the messages that the list's token site brings; a hook for the
+        normal phase, which does nothing without one.
+        """
 
 
 @mutation("a list begins with what its site knows, whatever was stable")
@@ -307,7 +313,7 @@ class TokenListService(ReformationService, NormalPhaseService):
     """Service of token lists: both halves."""
 
     def begin_in(self, p: Process, a: Attempt) -> None:
-        """Begin in list a with exactly what its site brings."""
+        """Begin at p in list a with exactly the messages that the list's token site brings."""
         self.known[p][a] = len(self.order[a])
 
     @witness

@@ -24,7 +24,7 @@ class LongTimers(OverFigure25):
 
     @constraint("time_out")
     def is_due(self) -> bool:
-        """Return False: no timer is due early."""
+        """Bound: never, so that no timer expires while the awaited message may still come."""
         return False
 
     @constraint("detect_inactivity")
@@ -34,7 +34,7 @@ class LongTimers(OverFigure25):
 
     @constraint("announce")
     def hears_all(self, p: Process, responders: Set[Process]) -> bool:
-        """Return True if all sites that can have voted were heard."""
+        """Bound: no vote can still come, and all sites that have voted are among the responders."""
         a = self.belongs[p]
         return not self.awaits_a_vote(p) and all(
             q in responders or not self.has_voted(a, q) for q in self.each(Process)
@@ -42,9 +42,7 @@ class LongTimers(OverFigure25):
 
     @constraint("give_up")
     def has_waited(self, p: Process) -> bool:
-        """Return True if no vote can still come, and the votes that came do not suffice to
-        announce a list.
-        """
+        """Bound: no vote can still come, and the votes that came do not suffice to announce a list."""
         return not self.awaits_a_vote(p) and not self.can_announce(p)
 
     @constraint("refuse")

@@ -59,7 +59,7 @@ class SeveralInOneAck(NormalSparing):
         return sum(1 for m in self.received[p] if not self.is_numbered(p, m))
 
     def learn(self, p: Process, item: Sequenced) -> None:
-        """Learn all numbers of an acknowledgement together."""
+        """Learn all numbers that one acknowledgement gives, together."""
         super().learn(p, item)
         self.numbered[p] |= {
             Sequenced(ack.message, ack.number)
@@ -73,7 +73,7 @@ class SeveralInOneAck(NormalSparing):
             self.pending[p] = None
 
     def is_beside(self, p: Process, ack: Ack, k: Number) -> bool:
-        """Return True if the acknowledgement with this number also gave number k."""
+        """Return True if number k was given by the same acknowledgement as the number of `ack`."""
         return all(
             any(
                 self.is_of_list(p, other) and other.sender == ack.sender and other.number == j
@@ -108,7 +108,7 @@ class Levels(SeveralInOneAck, readings=(counted,)):
         return self.acknowledged_since(p, k) >= len(self.token_list(p))
 
     def is_early(self) -> bool:
-        """Return True if the message is delivered before it is stable."""
+        """Return True if `level` lets a message be delivered before it is stable: it is neither 0 nor n."""
         return 0 < self.level and self.level < self.processes
 
     def can_settle(self, p: Process, item: Sequenced) -> bool:

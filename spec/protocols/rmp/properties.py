@@ -26,8 +26,8 @@ class RmpChecked(Levels, TotalOrderBroadcast):
 
     @invariant
     def DeliveredSurvives(self) -> bool:
-        """Invariant: some process that is up has a message that any has delivered, also one that has
-        stopped.
+        """Invariant: a message that any process has delivered, even one that has stopped since, is held by
+        some process that is up.
         """
         return all(
             not any(self.delivered[p][m] for p in self.each(Process))

@@ -32,7 +32,7 @@ class Rings(NormalSparing):
         return p.index < self.primaries
 
     def primary_of(self, p: Process) -> Process:
-        """Return the process to which p sends its messages; a primary needs nobody."""
+        """Return the primary to which p sends its messages; a primary is its own."""
         return Process(p.index % self.primaries)
 
     @initial

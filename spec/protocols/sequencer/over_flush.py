@@ -1,10 +1,10 @@
 """SEQUENCER with a flush beside the machine of view synchrony: each multicast is sent, received and dropped
 as the machine allows.
 
-The same machine is what Horus' MBRSHIP refines with its flush as messages (`horus.flush`). So the repair
-`flush` is no flush of its own kind, and what SEQUENCER keeps with it, it keeps over that one too. What is
-multicast gets a name of the machine, one after the other: a message that is multicast again by a new
-coordinator gets a second one, so that of `messages` names half are left for messages that are sent.
+Horus' MBRSHIP with its flush as messages (`horus.flush`) refines the same machine. So the repair `flush` is
+an ordinary flush, and the properties that SEQUENCER has with it hold over Horus' flush as well. A multicast
+gets the machine's names one after the other: a message that is multicast again by a new coordinator gets a
+second name, so that of `messages` names half are left for messages that are sent.
 
 Source: B. Ban, "Design of SEQUENCER, a total order protocol using a sequencer", 2005, section "Design": "I
 decided not to implement this, because this implies flushing".
@@ -31,7 +31,7 @@ class SequencerOverFlush(SequencerBounded, ViewSynchronousFollower):
 
     @initial
     def found(self) -> None:
-        """Found the group in both, SEQUENCER and the machine."""
+        """Found the group, in SEQUENCER and in the machine of view synchrony."""
         super().found()
         self.machine_found()
 
@@ -54,18 +54,18 @@ class SequencerOverFlush(SequencerBounded, ViewSynchronousFollower):
         super().hear(sender, to)
 
     def install(self, p: Process) -> None:
-        """Install the view at p in both."""
+        """Install the view at p, in SEQUENCER and in the machine of view synchrony."""
         super().install(p)
         self.follow_installation(p, self.formed, self.members[self.formed])
 
     @environment
     def crash(self, p: Process) -> None:
-        """Crash p in both."""
+        """Crash p, in SEQUENCER and in the machine of view synchrony."""
         super().crash(p)
         self.follow_crash(p)
 
     @environment
     def leave(self, p: Process) -> None:
-        """Stop p in both."""
+        """Stop p, in SEQUENCER and, as a crash, in the machine of view synchrony."""
         super().leave(p)
         self.follow_crash(p)

@@ -20,13 +20,15 @@ from antiphon.spec.services.view_layer import LAYER_FAULTS, ViewSynchronousLayer
 
 
 class SequencerOverViews(SequencerBounded, ViewSynchronousLayer):
-    """SEQUENCER, whose multicasts are messages of the machine. `packet_of[m]` is what m stands for."""
+    """SEQUENCER, whose multicasts are messages of the machine. `packet_of[m]` is the packet that m stands
+    for.
+    """
 
     packet_of: Map[Message, Data | None] = everywhere(None)
 
     @initial
     def found(self) -> None:
-        """Found the group in both, SEQUENCER and the machine."""
+        """Found the group, in SEQUENCER and in the machine of view synchrony."""
         super().found()
         self.machine_found()
 
@@ -56,7 +58,7 @@ class SequencerOverViews(SequencerBounded, ViewSynchronousLayer):
         self.name_multicast(sender)
 
     def loop_back(self, p: Process, packet: Data) -> None:
-        """Deliver the coordinator's own copy before any other."""
+        """Deliver the coordinator's own copy at once, before any other message."""
         self.unwrap(p, packet)
 
     @action(fairness="weak")
@@ -82,7 +84,7 @@ class SequencerOverViews(SequencerBounded, ViewSynchronousLayer):
 
     @environment
     def crash(self, p: Process) -> None:
-        """Crash p in both."""
+        """Crash p, in SEQUENCER and in the machine of view synchrony."""
         super().crash(p)
         self.machine_dead[p] = True
 

@@ -79,7 +79,7 @@ class FromLeftRefused(Sequencer):
     """Reading of SEQUENCER: UNICAST drops connections to members that left."""
 
     def may_take_forward(self, p: Process, q: Process) -> bool:
-        """Return True if q is in p's view too."""
+        """Return True if p takes a FORWARD of q: p is the coordinator, q sends to p, and q is in p's view."""
         return super().may_take_forward(p, q) and q in self.current_members(p)
 
 

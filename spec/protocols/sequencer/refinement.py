@@ -1,10 +1,10 @@
 """SEQUENCER is an ordering machine: a view is a series, a number a place among its coordinator's multicasts.
 
 SEQUENCER sends no numbers: NAKACK delivers a coordinator's multicasts in one order, and that is the number.
-Who delivers a message first fixes it (`given`, which no step of the protocol reads): assigning, learning
-and delivering are one step, or the latter two. A multicast that is discarded because its message was
-delivered before is a number that was spent on nothing. The document promises something to the survivors of
-a failover only: what only a crashed member delivered is forgotten.
+The process that delivers a message first fixes its number (`given`, which no step of the protocol reads):
+assigning, learning and delivering are one step, or the latter two. A multicast that is discarded because its
+message was delivered before is a number that was spent on nothing. The document promises something to the
+survivors of a failover only: what only a crashed member delivered is forgotten.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ class SequencerOrdering(SequencerBounded, OrderingOfDeliveries):
                     self.given[p] |= {Assigned(self.log[s][k].view, self.place_in_view(s, k), m)}
 
     def place_in_view(self, s: Process, k: Place) -> int:
-        """Return how many multicasts of s up to number k (from 0) belong to the same view as that one."""
+        """Return how many multicasts of s, up to the one at index k, belong to the same view as the one at
+        index k.
+        """
         return sum(1 for j in self.each(Place) if j <= k and self.log[s][j].view == self.log[s][k].view)
 
     def delivers_nothing(self, v: View, k: Turn) -> bool:
@@ -51,7 +53,7 @@ class SequencerOrdering(SequencerBounded, OrderingOfDeliveries):
         )
 
     def submitted(self) -> Set[Message]:
-        """Messages are sent in the order of their indices."""
+        """Return the messages that were sent; they are sent in the order of their indices."""
         return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
 
     def gone(self, p: Process) -> bool:
@@ -59,7 +61,9 @@ class SequencerOrdering(SequencerBounded, OrderingOfDeliveries):
         return self.down[p]
 
     def passed_over(self, p: Process) -> Set[Assigned]:
-        """Return the multicasts before one that p delivered which nobody delivered."""
+        """Return the multicasts that p has passed over: nobody delivered them, and p delivered a later
+        one.
+        """
         return Set() | {
             Assigned(v, k, None)
             for v in self.each(View)

@@ -18,7 +18,7 @@ class KeepEarly(Sequencer):
     """
 
     def is_refused(self, p: Process) -> bool:
-        """Return False: nothing is refused."""
+        """Return False: p refuses no FORWARD, coordinator or not."""
         return False
 
 
@@ -28,7 +28,7 @@ class Leaving(Sequencer):
     """
 
     def is_blocked(self, p: Process) -> bool:
-        """Return True if p is about to leave its view, so that it sends nothing."""
+        """Return True if p sends nothing because it is about to leave its view; in this class never."""
         return False
 
     def goes_on(self, p: Process, q: Process) -> bool:
@@ -40,7 +40,7 @@ class Leaving(Sequencer):
         return k < (len(self.log[s]) if q == s else self.heard[s][q])
 
     def is_flushed(self, p: Process) -> bool:
-        """Return True if p has received everything that the members going on with it have received."""
+        """Return True if q has received the multicast of s at position k (from 0), or is s itself."""
         return not any(self.may_hear(p, s) for s in self.each(Process))
 
 
@@ -95,7 +95,7 @@ class OnlyMembers(Sequencer):
     """
 
     def is_discarded(self, p: Process, s: Process, k: Number) -> bool:
-        """Return True also for a message of a process that has left."""
+        """Return True if the message was delivered before, or if its sender has left p's view."""
         return super().is_discarded(p, s, k) or s not in self.current_members(p)
 
 
@@ -146,7 +146,7 @@ class RememberOwn(Sequencer):
     """
 
     def send_as_coordinator(self, p: Process, k: Number, m: Message) -> None:
-        """Add the message to the coordinator's forward-table too."""
+        """Add the message to the coordinator's own forward-table, and multicast it."""
         self.forward_table[p][k] = m
         super().send_as_coordinator(p, k, m)
 
@@ -159,7 +159,7 @@ class WaitBeforeStop(Sequencer):
 
     @environment
     def leave(self, p: Process) -> None:
-        """Leave with nothing pending."""
+        """Leave at stop(), when the forward-table of p is empty."""
         require(not self.has_pending(p))
         super().leave(p)
 
@@ -173,14 +173,16 @@ class WaitForAll(Leaving):
     passed_up: Map[Process, Map[Process, Position]] = everywhere(everywhere(0))
 
     def unwrap(self, p: Process, packet: Data) -> None:
-        """Do nothing yet: `pass_up` delivers later."""
+        """Do nothing: `pass_up` delivers the message later."""
 
     def handed_on(self, sender: Process, to: Process) -> Position:
-        """Return the messages that were passed up."""
+        """Return how many multicasts of `sender` were passed up at `to`."""
         return self.passed_up[sender][to]
 
     def is_stable(self, p: Process, s: Process) -> bool:
-        """Return True if all members of the view have the next message of s, or all that go on from it."""
+        """Return True if all members of p's view have the next message of s, or all members that go on from
+        the view have it.
+        """
         k = self.passed_up[s][p]
         return all(
             self.is_held(s, k, q) or (self.is_blocked(p) and (self.down[q] or not self.goes_on(p, q)))
@@ -190,7 +192,7 @@ class WaitForAll(Leaving):
 
     @action(fairness="weak")
     def pass_up(self, p: Process, s: Process) -> None:
-        """Deliver a message that all members have."""
+        """Deliver at p the next message of s, which all members have."""
         require(self.passed_up[s][p] < self.heard[s][p] and self.is_stable(p, s))
         packet = self.log[s][self.passed_up[s][p]]
         self.passed_up[s][p] += 1
@@ -198,7 +200,9 @@ class WaitForAll(Leaving):
             self.deliver(p, packet.sender, packet.number, packet.message)
 
     def is_flushed(self, p: Process) -> bool:
-        """Return True if p is flushed, and has passed up everything."""
+        """Return True if p has received and passed up everything that the members going on with p have
+        received.
+        """
         is_done = all(self.passed_up[s][p] == self.heard[s][p] for s in self.each(Process))
         return super().is_flushed(p) and is_done
 

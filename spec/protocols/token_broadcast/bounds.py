@@ -1,4 +1,6 @@
-"""Figures 2 and 5 with their variants to choose from; sizes and the budget of losses are bounds enough."""
+"""Figures 2 and 5 with repairs and readings that can be switched on; the sizes and the budget of losses bound
+their exploration.
+"""
 
 from __future__ import annotations
 

@@ -98,7 +98,9 @@ class Figure5(Losses[Data | Notice | Request], Group):
 
     @action(fairness="weak")
     def check(self, p: Process, missing: Message | None) -> None:
-        """Check whether a listed m' was not delivered (lines 8-9): `missing`, or None."""
+        """Check whether some listed m' was not delivered (lines 8-9); `missing` is such a message, or
+        None.
+        """
         require(self.holder == p and self.stage is Stage.checking)
         if missing is None:
             require(all(m in self.delivered_queue[p] for m in self.listed))
@@ -129,7 +131,7 @@ class Figure5(Losses[Data | Notice | Request], Group):
             self.hand_over(p, m)
 
     def stage_after_one(self) -> Stage:
-        """Return the stage after one m': line 15, since line 8 is an `if`."""
+        """Return the stage of the holder after it has recovered one m': line 15, since line 8 is an `if`."""
         return Stage.passing
 
     @action(fairness="weak")

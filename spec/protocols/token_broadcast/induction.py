@@ -1,4 +1,4 @@
-"""Proof by induction that figure 5 as repaired delivers honestly.
+"""Proof by induction that figure 5 as repaired delivers only messages that were broadcast, each once.
 
 With these invariants Z3 proves `BroadcastOnce`, `Integrity`, `UniformIntegrity` and `ListedWherePassed` for
 every number of processes, messages and losses: `antiphon check

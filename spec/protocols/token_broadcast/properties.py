@@ -33,7 +33,7 @@ class Figure2Checked(Figure2Bounded, ReliableBroadcast):
 
     @witness
     def TokenListsAll(self) -> bool:
-        """Invariant: the token lists every broadcast message: its list is as long as the history."""
+        """Witness: the token lists every message that can be broadcast."""
         return len(self.listed) == self.messages
 
     @witness

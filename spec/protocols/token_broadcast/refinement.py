@@ -20,7 +20,7 @@ class Figure2Deliveries(Figure2Bounded):
     """Figure 2, seen as the machine without numbers."""
 
     def submitted(self) -> Set[Message]:
-        """Messages are broadcast in the order of their indices."""
+        """Return the messages that were broadcast; they are broadcast in the order of their indices."""
         return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
 
     def handed(self, p: Process) -> Set[Message]:
@@ -32,7 +32,7 @@ class Figure5Deliveries(Figure5Bounded):
     """Figure 5, seen as the machine without numbers."""
 
     def submitted(self) -> Set[Message]:
-        """Messages are broadcast in the order of their indices."""
+        """Return the messages that were broadcast; they are broadcast in the order of their indices."""
         return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
 
     def handed(self, p: Process) -> Set[Message]:

@@ -41,7 +41,7 @@ class RecoverAll(Figure5):
     """
 
     def stage_after_one(self) -> Stage:
-        """Return the stage of line 8, so that the test is repeated."""
+        """Return the stage of line 8, so that the holder tests again for a missing message."""
         return Stage.checking
 
 

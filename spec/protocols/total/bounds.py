@@ -18,7 +18,7 @@ class Assigned(Total):
 
     @constraint("broadcast")
     def takes_turn(self, p: Process, m: Message) -> bool:
-        """Bound: it is p's turn."""
+        """Bound: it is p's turn to broadcast message m."""
         return p.index == (m.index + 1) % self.processes
 
 

@@ -53,8 +53,8 @@ class Total(Losses[Packet], Membership):
 
     @initial
     def found(self) -> None:
-        """Found the first view, settled; or, with `expected`, one that follows a view in which that id was
-        next.
+        """Found the first view, settled; or, with `expected`, a view that follows one in which the id
+        `expected` was next.
         """
         self.found_group()
         for p in self.each(Process):

@@ -1,5 +1,5 @@
-"""TOTAL, judged view by view by the service of view synchrony: the application learns of a view together with
-TOTAL.
+"""TOTAL, judged view by view by the service of view synchrony: TOTAL and the application install a view at
+the same time.
 
 Source: Cornell, "JavaGroups TOTAL", sections View Changes ("messages sent in a certain view may only be
 received in that view (virtual synchrony)") and Future Improvements (a flush protocol).

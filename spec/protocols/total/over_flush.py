@@ -1,8 +1,8 @@
-"""TOTAL with a flush beside the machine of view synchrony: numbering a message submits it there, passing it
-up delivers it.
+"""TOTAL with a flush beside the machine of view synchrony: numbering a message submits it to the machine,
+passing it up delivers it in the machine.
 
-The same machine is what Horus' MBRSHIP refines with its flush as messages (`horus.flush`). So the repair
-`flush` is no flush of its own kind, and what TOTAL keeps with it, it keeps over that one too. An id of a view
+Horus' MBRSHIP with its flush as messages (`horus.flush`) refines the same machine. So the repair `flush` is
+an ordinary flush, and the properties that TOTAL has with it hold over Horus' flush as well. An id of a view
 gets a name of the machine, one after the other; half of the `messages` names are left for messages that are
 broadcast again in the next view.
 
@@ -29,7 +29,7 @@ class TotalOverFlush(TotalBounded, ViewSynchronousFollower):
 
     @initial
     def found(self) -> None:
-        """Found the group in both, TOTAL and the machine."""
+        """Found the group, in TOTAL and in the machine of view synchrony."""
         super().found()
         self.machine_found()
 
@@ -58,12 +58,12 @@ class TotalOverFlush(TotalBounded, ViewSynchronousFollower):
         super().pass_up(p, k, m)
 
     def install(self, p: Process) -> None:
-        """Install the view at p in both."""
+        """Install the view at p, in TOTAL and in the machine of view synchrony."""
         super().install(p)
         self.follow_installation(p, self.formed, self.members[self.formed])
 
     @environment
     def crash(self, p: Process) -> None:
-        """Crash p in both."""
+        """Crash p, in TOTAL and in the machine of view synchrony."""
         super().crash(p)
         self.follow_crash(p)

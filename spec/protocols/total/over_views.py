@@ -41,13 +41,13 @@ class Header:
 
 
 class TotalOverViews(TotalBounded, ViewSynchronousLayer):
-    """TOTAL, whose multicasts are messages of the machine. `header_of[m]` is what m stands for."""
+    """TOTAL, whose multicasts are messages of the machine. `header_of[m]` is the header that m stands for."""
 
     header_of: Map[Message, Header | None] = everywhere(None)
 
     @initial
     def found(self) -> None:
-        """Found the group in both, TOTAL and the machine."""
+        """Found the group, in TOTAL and in the machine of view synchrony."""
         super().found()
         self.machine_found()
 
@@ -107,7 +107,7 @@ class TotalOverViews(TotalBounded, ViewSynchronousLayer):
 
     @environment
     def crash(self, p: Process) -> None:
-        """Crash p in both."""
+        """Crash p, in TOTAL and in the machine of view synchrony."""
         super().crash(p)
         self.machine_dead[p] = True
 

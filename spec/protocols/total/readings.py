@@ -73,7 +73,7 @@ early = ambiguity(
 
 @early.reading("dropped")
 class EarlyDropped(Total):
-    """Reading: a message that arrives before the view change may be thrown away."""
+    """Reading of TOTAL: a message that arrives before the view change may be thrown away."""
 
     @environment
     def drop_early(self, packet: Annotated[Packet, In("network")]) -> None:
@@ -95,7 +95,7 @@ class KeepingTheLast(Total):
     """Reading of TOTAL: the sequencer keeps only its last message for retransmission."""
 
     def keep(self, p: Process, number: Number, m: Message) -> None:
-        """Keep m in place of the message before."""
+        """Keep m for retransmission, in place of the message numbered before it."""
         self.sent[p] = everywhere(None)
         super().keep(p, number, m)
 
@@ -133,7 +133,7 @@ class CumulativeAcks(Total):
         self.free(p)
 
     def free(self, p: Process) -> None:
-        """Free messages that p need not keep; the text does not say which, so here none."""
+        """Free messages that p need not keep; in this class none, since the text does not say which."""
 
     def clear(self, p: Process) -> None:
         """Clear the queue, and the acknowledgements, which count within a view only."""
@@ -143,7 +143,7 @@ class CumulativeAcks(Total):
 
 @keeping.reading("until acknowledged")
 class KeepingUntilAcknowledged(CumulativeAcks):
-    """Reading: messages that all members have acknowledged are kept no more."""
+    """Reading of TOTAL: a message that all members have acknowledged is no longer kept."""
 
     def acknowledges(self) -> bool:
         """Return True: each TOTAL_BCAST is acknowledged."""

@@ -145,12 +145,15 @@ class RecoverSuffix(Remedies):
     """Repair of TOTAL, Future Improvements. Printed: the thread "does not know if there is a suffix of
     messages" that was lost. Repaired: lost last messages are requested, or sent again.
 
-    Where `tells_last`, the sequencer acknowledges its last message to everybody (TOTAL_SEQ_ACK, "not
-    currently used"); else members acknowledge to the sequencer, which sends again what they have not.
+    With `tells_last` the sequencer sends the id of its last message to everybody (TOTAL_SEQ_ACK, "not
+    currently used"). Without it members acknowledge to the sequencer, which sends again what they have not
+    acknowledged.
     """
 
     def acknowledges(self) -> bool:
-        """Return True also if positive acknowledgements are the chosen remedy."""
+        """Return True if members send TOTAL_CUM_SEQ_ACK: a reading has them do so, or positive
+        acknowledgements are the chosen remedy.
+        """
         return super().acknowledges() or not self.tells_last()
 
     @action(fairness="weak")
@@ -179,7 +182,7 @@ class RecoverSuffix(Remedies):
 
     @action(fairness="weak")
     def send_suffix(self, p: Process) -> None:
-        """Send again what some member has not acknowledged."""
+        """Send again the messages that some member has not acknowledged."""
         require(not self.tells_last() and self.may_act(p) and self.is_sequencer(p))
         require(any(self.lacks(p, q, self.next_to_assign[p] - 1) for q in self.each(Process)))
         for k in self.each(Number):
@@ -237,7 +240,7 @@ class Flush(Total):
 
     @action(fairness="weak")
     def synchronise(self, p: Process, q: Process) -> None:
-        """Give p, by the flush, the next message that q has passed up and p has not."""
+        """Pass up at p, by the flush, the next message that q has passed up and p has not."""
         require(self.may_install(p) and self.may_install(q) and self.goes_on(p, q))
         ahead = {n for n in self.each(Number) if self.passed[q][n] is not None and self.passed[p][n] is None}
         k = next((n for n in self.each(Number) if n in ahead), None)

@@ -25,7 +25,7 @@ class TotemCounted(Totem):
 
     @action
     def multicast(self, p: Process, m: Message) -> None:
-        """Multicast as Totem does, and record the time."""
+        """Multicast as Totem does, and record how often the token had been passed."""
         super().multicast(p, m)
         self.sent_at[self.assigned] = self.passes
 

@@ -1,8 +1,8 @@
 """Promises of Totem: every process has delivered an update that some process takes for stable, and total
 order broadcast.
 
-Source: J. Kim and C. Kim, 1997, section 5, the paragraph on Totem and its footnote. What the footnote says of
-runs in which everything arrives at once stands with them (`bounds.Instant`).
+Source: J. Kim and C. Kim, 1997, section 5, the paragraph on Totem and its footnote. The footnote's sentence
+on runs in which everything arrives at once is checked in `bounds.Instant`.
 """
 
 from __future__ import annotations

@@ -19,7 +19,9 @@ class TotemOrdering(TotemBounded, OrderingView):
     """Totem's ordering, seen as the ordering machine."""
 
     def submitted(self) -> Set[Message]:
-        """Updates are multicast in the order of their indices, each with its number."""
+        """Return the updates that were multicast; they are multicast in the order of their indices, each with
+        its number.
+        """
         return Set() | {m for m in self.each(Message) if m.index < self.assigned}
 
     def history(self) -> Set[Assigned]:

@@ -15,15 +15,15 @@ Systems Engineering 4, 1997, section 5, the paragraph on Totem (Amir, Moser, Mel
 | (own numbers that were not stable at the last visit) | `own[p]`                                           |
 
 What is modelled: what a process knows is in its own variables or in messages, so that an implementation can
-be held beside it. Messages come in any order, once each: what is lost the layers below send again, as the
-paragraph speaks of no retransmission. Membership is left out, as there.
+be compared with it step by step. Messages come in any order, once each: the layers below send lost ones
+again, as the paragraph speaks of no retransmission. Membership is left out, as in `algorithm`.
 
 What is decided here, because the paragraph is silent:
 1. `Subject to the constraints imposed by the flow control mechanism`: at most `visit_max` updates a visit,
    and none while the holder does not know of `unstable_max` of its own that they were delivered everywhere.
 2. `If LTM has no messages to multicast, it immediately passes the token`: but after a rotation in which
-   nobody had something to multicast or to deliver, the holder may first rest (`pass_idle` is a timer). What
-   comes to it meanwhile it multicasts.
+   nobody had something to multicast or to deliver, the holder may first rest (`pass_idle` is a timer). It
+   multicasts the updates that come meanwhile.
 """
 
 from __future__ import annotations
@@ -113,8 +113,8 @@ class TotemRing(Group):
         return len(self.waiting[p]) > 0 and self.visit[p] < self.visit_max and unstable < self.unstable_max
 
     def rests(self, p: Process, held: Held) -> bool:
-        """Return True if p may rest: nothing waits there, nor did since its last visit, and all have
-        delivered everything.
+        """Return True if p may rest: no update waits at p, and by the token all processes have delivered
+        everything.
         """
         return len(self.waiting[p]) == 0 and all(held.told[q] == held.seq for q in self.each(Process))
 

@@ -18,7 +18,7 @@ class TakeTurns(TotemRing):
 
     @constraint("broadcast")
     def takes_turn(self, p: Process, m: Message) -> bool:
-        """Bound: it is p's turn."""
+        """Bound: it is p's turn to broadcast message m."""
         return p.index == (m.index + 1) % self.processes
 
 
@@ -42,8 +42,8 @@ class TotemRingChecked(TotemRingBounded, TotalOrderBroadcast):
 
     @invariant
     def NumbersAheadAreBounded(self) -> bool:
-        """Invariant: no update comes to a process that is further ahead than the updates that can be in
-        flight.
+        """Invariant: a number that comes to a process exceeds the last one delivered there by at most the
+        number of updates that can be in flight.
         """
         ahead = self.processes * self.unstable_max
         return all(

@@ -26,7 +26,7 @@ class TotemRingOrdering(TotemRingBounded, OrderingOfDeliveries):
         self.given[p] |= {Assigned(1, k, event.message) for k in self.each(Number) if k == self.status[p]}
 
     def submitted(self) -> Set[Message]:
-        """Updates are broadcast in the order of their indices."""
+        """Return the updates that were broadcast; they are broadcast in the order of their indices."""
         return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
 
 

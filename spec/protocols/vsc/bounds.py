@@ -36,7 +36,7 @@ class Failing(StabilityDetector, EventuallyPerfect):
 
     @environment
     def crash(self, p: Process) -> None:
-        """P stops for ever, and nothing more reaches it."""
+        """Crash p, which stops for ever; nothing reaches p any more."""
         require(not self.is_gone(p))
         super().crash(p)
         self.network -= {packet for packet in self.network if packet.to == p}
@@ -80,7 +80,7 @@ class CalledOnce(VscFinite):
 
     @constraint("call")
     def is_not_called(self, p: Process) -> bool:
-        """Bound: no process that is up has called it."""
+        """Bound: no process that is up has called a change of p's view."""
         i = self.in_view[p]
         return not any(self.has_cast(q, i) and not self.is_gone(q) for q in self.each(Process))
 

@@ -1,9 +1,10 @@
 """Figure 29 with its messages on their way: multicasts, acknowledgements and decisions arrive one by one.
 
-In figure 29 a set that was sent is received when it is used, a decision is known to all as soon as one knows
-it, and what is stable a detector sees. Here each of these is a message that lies in `sent`, and a process
-takes part in what follows once it has it. What a process does of its own accord it does as soon as it can,
-the first process first; an implementation does the same steps in the same order.
+In figure 29 a set that was sent is received when it is used, a decision is known to all as soon as one
+process knows it, and a detector sees which messages are stable. In this module each of these is a packet that
+lies in `sent`, and a process goes on with the next step of the figure once it has the packet. A step that
+needs no packet is taken as soon as it is possible, by the first process first; an implementation does the
+same steps in the same order.
 
 | figure 29                                | here                                                            |
 |------------------------------------------|-----------------------------------------------------------------|
@@ -16,10 +17,12 @@ the first process first; an implementation does the same steps in the same order
 
 What differs from figure 29, and why it may:
 1. A majority of the sets is awaited, as in figure 32: fewer runs.
-2. Msg leaves out what one of those that are heard knows to be stable: all of the view have delivered that.
-3. `unstable_k` is emptied when a view is installed: what is in it all members of the view have delivered.
-4. Who is not in View kills itself before it delivers Msg: it counts as failed.
-5. A message that its sender has not got through when it crashes simply stays in `sent`: `lose` is nothing.
+2. Msg leaves out a message that any process which was heard knows to be stable: all of the view have
+   delivered it.
+3. `unstable_k` is emptied when a view is installed: all members of the view have delivered its messages.
+4. A process that is not in View kills itself before it delivers Msg: it counts as failed.
+5. A message that has not arrived when its sender crashes simply stays in `sent`: the step `lose` is not
+   needed.
 
 Source: Barchet-Estefanel 2002, section 4.3.2, figure 29; section 3.1.1 for the R-broadcast.
 """
@@ -48,7 +51,7 @@ from antiphon.spec.services.events import Deliver, Message, Process, View
 
 @record
 class Copy:
-    """Message (i, m), sent to all of the view."""
+    """Packet (i, m), sent to all of the view."""
 
     message: Message
     view: View
@@ -73,7 +76,7 @@ class Stable:
 
 @record
 class Call:
-    """(view-change, i), as `sender` has sent it, or sent it on."""
+    """Packet (view-change, i), sent or sent on by `sender`."""
 
     sender: Process
     view: View
@@ -81,7 +84,7 @@ class Call:
 
 @record
 class Told:
-    """Set unstable_k of `sender`, sent for the change of this view."""
+    """Packet with the set unstable_k of `sender`, sent for the change of this view."""
 
     sender: Process
     view: View
@@ -89,13 +92,15 @@ class Told:
 
 @record
 class Decided:
-    """(View, Msg) for the change of this view."""
+    """Packet with the decision (View, Msg) for the change of this view."""
 
     view: View
 
 
 class VscByMessage(VscBounded):
-    """Figure 29, message by message. With `assigned` message k is of process k, which sends one."""
+    """Figure 29, message by message. With `assigned` message k comes from process k, which sends only this
+    one.
+    """
 
     sent: Set[Copy | Acked | Stable | Call | Told | Decided] = Set()
     acked: Map[Process, Set[Process]] = everywhere(Set())
@@ -183,7 +188,9 @@ class VscByMessage(VscBounded):
         return True
 
     def matters(self, p: Process, packet: Copy | Acked | Stable | Call | Told | Decided) -> bool:
-        """Return True if the message, sent in p's view, is one that p listens to and lacks."""
+        """Return True if the packet changes something: it was sent in p's view, p takes packets of this kind
+        now, and does not have it.
+        """
         if not self.is_for(p, packet):
             return False
         if isinstance(packet, Copy):
@@ -223,7 +230,9 @@ class VscByMessage(VscBounded):
         self.proposal[p] = Initial(heard, self.messages_of(p, heard))
 
     def messages_of(self, p: Process, heard: Set[Process]) -> Set[Message]:
-        """Return Msg (step 3): the messages in some set that none of their senders knows to be stable."""
+        """Return Msg (step 3): the messages in some set of `heard` that no process in `heard` knows to be
+        stable.
+        """
         v = self.in_view[p]
         return Set() | {
             m

@@ -117,7 +117,7 @@ class ViewChange(InFlight[Data], Casting[View], Suspicions, Views):
         }
 
     def is_one_of_all(self, p: Process, q: Process) -> bool:
-        """Return True if "all" includes q where p sends to all: every member, and so p itself."""
+        """Return True: "all" in `send to all` includes every member of the view, p itself as well."""
         return True
 
     # Upon reception of (i,m) by p_k while in view v_i(g) ----------------------------------------------------
@@ -219,7 +219,9 @@ class ViewChange(InFlight[Data], Casting[View], Suspicions, Views):
         return sent is not None and m in sent
 
     def note_unread(self, p: Process, q: Process, heard: bool) -> None:
-        """Note a set that p goes on without, and will read in the next change."""
+        """Note that p goes on without the set of q, if it is not heard, and will read that set in the next
+        change.
+        """
         i = self.in_view[p]
         older = self.unread[p][q]
         if heard and older is not None:
@@ -247,8 +249,8 @@ class ViewChange(InFlight[Data], Casting[View], Suspicions, Views):
                 self.stay_out(p)
 
     def is_decided(self, p: Process, q: Process) -> bool:
-        """Return True if p can learn the decision: q's initial value, if nobody has learned it yet (else q is
-        p).
+        """Return True if p can learn the decision: q's initial value if nobody has learned it yet; else the
+        one that was made, and q is p.
         """
         if self.decided[self.in_view[p]] is not None:
             return q == p

@@ -73,19 +73,21 @@ class OutputBuffer(Spec):
         return seen is Seen.sent or (seen is Seen.suspected) != self.suspects()
 
     def tells_of_dead(self, seen: Seen) -> bool:
-        """Return True if the detector may report this where q has crashed: it may be late, and err
-        meanwhile.
+        """Return True if the detector may report `seen` in the run where q has crashed: always, since it may
+        be late and err meanwhile.
         """
         return True
 
     def tells_of_living(self, seen: Seen) -> bool:
-        """Return True if the detector may report this where q is up: ◊P may err for a while."""
+        """Return True if the detector may report `seen` in the run where q is up: always, since ◊P may err
+        for a while.
+        """
         return True
 
     @action(fairness="weak")
     def see(self, seen: Seen) -> None:
-        """See an event where q has crashed, and note whether p could see it where q is up. After p has
-        discarded m nothing more matters.
+        """See an event in the run where q has crashed, and note whether p could see it in the run where q is
+        up. After p has discarded m nothing more matters.
         """
         require(len(self.history) < self.length and not self.discarded)
         require(self.could_be_told(seen) and self.tells_of_dead(seen))
@@ -104,7 +106,7 @@ class OutputBuffer(Spec):
         return True
 
     def kills(self) -> bool:
-        """Return True if p kills q first."""
+        """Return True if p kills q before it discards m."""
         return False
 
     @invariant
@@ -121,7 +123,7 @@ class OutputBuffer(Spec):
 
     @invariant
     def OpinionsChange(self) -> bool:
-        """Witness: p has seen trust, then suspicion, then trust again."""
+        """Invariant: p's opinion of q alternates: suspicion first, then trust, then suspicion again."""
         told = tuple(seen for seen in self.history if seen is not Seen.sent)
         return all((told[k] is Seen.suspected) == (k % 2 == 0) for k in range(len(told)))
 
@@ -144,8 +146,8 @@ class OutputBuffer(Spec):
 
 @detector.reading("strong")
 class DetectorStrong(OutputBuffer):
-    """Reading: the detector is strong (S): one correct process, p itself, is never suspected, and q may be
-    suspected for ever.
+    """Reading of section 4.3.3: the detector is strong (S): one correct process, p itself, is never
+    suspected, and q may be suspected for ever.
     """
 
     def tells_of_living(self, seen: Seen) -> bool:
@@ -155,7 +157,7 @@ class DetectorStrong(OutputBuffer):
 
 @detector.reading("perfect")
 class DetectorPerfect(OutputBuffer):
-    """Reading: the detector is perfect (P): it suspects nobody before the crash."""
+    """Reading of section 4.3.3: the detector is perfect (P): it suspects nobody before the crash."""
 
     def tells_of_dead(self, seen: Seen) -> bool:
         """Return True unless q, which has crashed, is trusted again."""
@@ -193,7 +195,7 @@ class Hasty(OutputBuffer):
     """
 
     def may_discard(self) -> bool:
-        """Return True at any time."""
+        """Return True: p may discard m after every history."""
         return True
 
 

@@ -33,7 +33,7 @@ class VscChecked(VscBounded, ViewSynchrony):
 
     @witness
     def LeftOut(self) -> bool:
-        """Witness: a process that has not crashed by failure is in no next view."""
+        """Witness: a process is left out of the next view, and stays in its old one."""
         return any(self.left_out[p] for p in self.each(Process))
 
     @witness

@@ -16,7 +16,7 @@ to_all = ambiguity(
 
 @to_all.reading("the others")
 class ToAllTheOthers(ViewChange):
-    """Reading: no process sends to itself, nor waits for itself."""
+    """Reading of figure 29: a process does not send to itself, and does not wait for itself."""
 
     def is_one_of_all(self, p: Process, q: Process) -> bool:
         return q != p
@@ -32,7 +32,7 @@ early = ambiguity(
 
 @early.reading("gone")
 class EarlyGone(ViewChange):
-    """Reading: a message that comes too early is not received at all."""
+    """Reading of figure 29: a message that comes before its receiver installs the message's view is lost."""
 
     def arrives(self, packet: Data) -> bool:
         return super().arrives(packet) or packet.view > self.in_view[packet.to]
@@ -48,7 +48,9 @@ late = ambiguity(
 
 @late.reading("in the next view")
 class LateInTheNextView(ViewChange):
-    """Reading: a message that comes too late is delivered late."""
+    """Reading of figure 29: a message that comes after its receiver has left the message's view is delivered
+    in the receiver's next view.
+    """
 
     def arrives(self, packet: Data) -> bool:
         return packet.view <= self.in_view[packet.to] and self.takes_messages(packet.to)

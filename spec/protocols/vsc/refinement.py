@@ -1,8 +1,8 @@
 """Refinement of the repaired figure 29 to the abstract machine of view synchrony: its multicasts, deliveries
 and views are steps of the machine.
 
-The mapping is that of the events. Messages on their way, sets that are exchanged, calls and consensus are
-stutters.
+The mapping is made from the events that figure 29 emits. Messages on their way, sets that are exchanged,
+calls and consensus are stutters.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from antiphon.spec.services.view_machine import (
 
 
 class VscSynchronous(VscBounded, SynchronyOfEvents, refines=ViewSynchronousMachine):
-    """Figure 29, seen as the machine."""
+    """Figure 29, seen as the abstract machine of view synchrony."""
 
 
 class VscMonitored(VscBounded, ViewSynchronousMonitor):
@@ -30,7 +30,7 @@ class VscMonitored(VscBounded, ViewSynchronousMonitor):
 
     @initial
     def found(self) -> None:
-        """Found the group in both, figure 29 and the machine."""
+        """Found the group, in figure 29 and in the machine of view synchrony."""
         super().found()
         self.machine_found()
 

@@ -72,13 +72,13 @@ class TwoViews(Crashes, Views):
 
     @action
     def ask(self) -> None:
-        """Add a request."""
+        """Add a request for the coordinator to answer."""
         require(self.requests < self.messages)
         self.requests += 1
 
     @action(fairness="weak")
     def answer(self, p: Process) -> None:
-        """Answer a request, as the first of the i-view."""
+        """Answer a request at p, the first of the i-view's list."""
         require(self.order[0] == p and self.answers < self.requests)
         self.answers += 1
 
@@ -246,7 +246,9 @@ class OldOrder(TwoViews):
     """
 
     def next_view(self) -> Order:
-        """Return the members in the order of the last view."""
+        """Return v_{i+1} with the members that stay, in the order of the last view v_i, not of the last
+        i-view.
+        """
         return tuple(q for q in self.listed if q in self.order)
 
 

@@ -1,9 +1,9 @@
 """Plans for the arguments of an action that are tried in a state: unrolled where they are few, and taken from
 the bits of a set where a guard asks for membership.
 
-An action whose guard says "the packet is in the network" is tried for the packets that are there: the loop
-runs over the bits of the set. An action with few arguments becomes one step for each. Otherwise parameters of
-a small domain are unrolled, and the others looped over, with one variant of the step for each value of the
+An action whose guard says "the packet is in the network" is tried for the packets in the set: the loop runs
+over the bits of the set. An action with few arguments becomes one step for each. Otherwise parameters of a
+small domain are unrolled, and the others looped over, with one variant of the step for each value of the
 leaves that make it much smaller (the process that a packet goes to, say).
 
 This file plans; it knows nothing of LLVM. A plan keeps the order of the reference: actions as declared,
@@ -72,7 +72,7 @@ class Parameter:
 
     @property
     def width(self) -> int:
-        """Number of leaves of a value."""
+        """Return the number of leaves of a value."""
         return len(self.rows[0]) if self.rows else 0
 
 
@@ -80,8 +80,8 @@ class Parameter:
 class Loop:
     """Loop over the values of a parameter: `ranks` are the values to try.
 
-    With `slot` it runs over the bits of that set; `elements` gives for each rank the rank of its element in
-    the set, and `element` is the expression of it in the step.
+    With `slot` the loop runs over the bits of the set in that slot; `elements` gives for each rank the rank
+    of its element in the set, and `element` is the expression of the element in the step.
     """
 
     parameter: int
@@ -93,8 +93,8 @@ class Loop:
 
 @dataclass(frozen=True)
 class Variant:
-    """A step for some values of a parameter's leaves; `elements` are the elements of the loops, as far as the
-    step may mention them.
+    """Variant of a step for some values of a parameter's leaves; `elements` are the elements of the loops, as
+    far as the step may mention them.
     """
 
     step: GroundStep
@@ -103,8 +103,8 @@ class Variant:
 
 @dataclass(frozen=True)
 class Branch:
-    """One choice of the unrolled parameters: `code` of the arguments with rank 0 everywhere else, loops
-    outermost first, and the variants.
+    """Branch of a plan: one choice of the unrolled parameters. `code` is that of the arguments with rank 0
+    for all other parameters; loops come outermost first.
 
     `chosen[rank]` is the variant for a rank of the innermost loop's parameter; without loops there is one
     variant.
@@ -178,7 +178,9 @@ class _Planner:
         return tuple(self.branches(step))
 
     def grounded(self, fixed: Mapping[int, int | bool] | None = None, most: int | None = None) -> GroundStep:
-        """The step, for given values of some inputs, without what a reduction leaves out."""
+        """Return the step, grounded for given values of some inputs, without the parts that a reduction
+        leaves out.
+        """
         return self.reduction.step(
             self.program, ground(self.program, self.method.name, fixed=fixed or {}, most=most)
         )
@@ -197,7 +199,7 @@ class _Planner:
                 yield branch
 
     def choices(self, given: Sequence[int]) -> Iterator[tuple[tuple[int, ...], int]]:
-        """The ranks of the parameters that are unrolled, and the code of these arguments."""
+        """Yield the ranks of the unrolled parameters, and the code of these arguments."""
         for ranks in itertools.product(*(range(len(self.parameters[position].rows)) for position in given)):
             yield (
                 ranks,
@@ -214,8 +216,8 @@ class _Planner:
         )
 
     def divided(self, inputs: Sequence[InputInfo], *, few: bool) -> tuple[list[int], list[int]]:
-        """The parameters that are unrolled, and those that are looped over; `few`: unroll all, small as the
-        step is.
+        """Return the parameters to unroll, and those to loop over; with `few` all are unrolled, since the
+        step is small.
         """
         given = (
             list(range(len(self.parameters))) if few or self.total <= self.most_unrolled() else self.small()
@@ -231,8 +233,8 @@ class _Planner:
         return given, looped
 
     def small(self) -> list[int]:
-        """The parameters that are unrolled although not all are: small domains, as long as they stay few
-        together.
+        """Return the parameters that are unrolled although others are not: those of small domains, as long as
+        their combinations stay few.
         """
         chosen, together = [], 1
         for position, parameter in enumerate(self.parameters):
@@ -249,7 +251,7 @@ class _Planner:
 
     @staticmethod
     def constants(step: GroundStep, parameter: Parameter, row: Row) -> dict[int, Expression]:
-        """The leaves of one value of a parameter as constants, by input."""
+        """Return, for each input, the constant of a parameter's leaf in one value of the parameter."""
         return {
             parameter.first + leaf: make.constant(step.inputs[parameter.first + leaf].sort, raw) for leaf,
             raw in enumerate(row)
@@ -272,10 +274,10 @@ class _Planner:
     def loop(
         self, step: GroundStep, position: int, among: Iterable[int] | None = None
     ) -> tuple[GroundStep, Loop]:
-        """The loop over a parameter, or over some of its values; guards that depend on its value alone are
-        decided now and dropped.
+        """Return a loop over a parameter, or over some of its values, and the step inside it. Guards that
+        depend on the parameter alone are decided now and dropped.
 
-        The checks of a large step keep them: as the first conditions of all checks they cost little.
+        The checks of a large step keep these guards: as the first conditions of all checks they cost little.
         """
         rest = without_guards if among is None else enabled_without
         parameter = self.parameters[position]
@@ -309,8 +311,8 @@ class _Planner:
 
     @staticmethod
     def membership(guard: Expression, own: frozenset[int]) -> tuple[int, Expression] | None:
-        """The slot and the element when the guard is `element in slot` and the element depends on these
-        inputs alone.
+        """Return the slot and the element if the guard is `element in slot` and the element depends on the
+        inputs `own` only; else None.
         """
         if guard.operator is not Operator.HAS or guard.operands[0].operator is not Operator.SLOT:
             return None
@@ -332,8 +334,8 @@ class _Planner:
     def variants(
         self, step: GroundStep, loops: Sequence[Loop]
     ) -> tuple[tuple[Variant, ...], tuple[int, ...]]:
-        """Variants for the values of some leaves of the innermost parameter, as far as they make the step
-        much smaller.
+        """Return variants of a step for the values of some leaves of the innermost loop's parameter, where
+        they make the step much smaller.
         """
         loop = loops[-1]
         parameter = self.parameters[loop.parameter]
@@ -347,8 +349,8 @@ class _Planner:
         return tuple(made[key] for key in order), tuple(chosen)
 
     def selectors(self, step: GroundStep, loop: Loop) -> tuple[int, ...]:
-        """The leaves of a loop's parameter that choose most between parts of the state, as many as keep the
-        variants few.
+        """Return the leaves of a loop's parameter that most often choose between parts of the state, as many
+        as keep the variants few.
         """
         parameter = self.parameters[loop.parameter]
         chosen: tuple[int, ...] = ()
@@ -362,8 +364,8 @@ class _Planner:
 
     @staticmethod
     def by_uses(nodes: Iterable[Expression], parameter: Parameter) -> list[int]:
-        """The leaves of a parameter that are compared in at least `SELECTIONS` of these nodes, those first
-        that are compared most.
+        """Return the leaves of a parameter that are compared in at least `SELECTIONS` of these nodes, the
+        most compared first.
         """
         uses = Counter(
             int(operand.value) - parameter.first
@@ -382,8 +384,8 @@ class _Planner:
     # Large steps --------------------------------------------------------------------------------------------
 
     def parts(self, large: LargeStep) -> tuple[Branch, ...] | None:
-        """The branches of a step that is never made as a whole; None where that cannot be: two parameters are
-        looped over, or nothing is compared.
+        """Return the branches of a step that is too large to be made as a whole; None if it cannot be cut:
+        two parameters are looped over, or nothing is compared.
         """
         given, looped = self.divided(large.inputs, few=False)
         if len(looped) > 1:
@@ -409,7 +411,7 @@ class _Planner:
         return tuple(branch for branch in found if branch is not None)
 
     def compared(self, large: LargeStep, position: int) -> tuple[int, ...]:
-        """The leaves of a parameter that a large step compares most, as many as keep the parts few."""
+        """Return the leaves of a parameter that a large step compares most, as many as keep its parts few."""
         parameter = self.parameters[position]
         chosen: tuple[int, ...] = ()
         for leaf in self.by_uses(reached(large.roots), parameter):
@@ -424,8 +426,8 @@ class _Planner:
     def part(
         self, code: int, position: int, leaves: Sequence[int], fixed: Mapping[int, int | bool]
     ) -> Branch | None:
-        """A branch of a large step, with one variant for all values of these leaves; None when no loop suits
-        all of them.
+        """Return a branch of a large step, with one variant for all values of these leaves; None if no loop
+        suits all of them.
         """
         parameter = self.parameters[position]
         groups: dict[Row, list[int]] = {}
@@ -463,7 +465,7 @@ class _Planner:
     def fixed(
         self, step: GroundStep, loops: Sequence[Loop], leaves: Sequence[int], values: Sequence[int | bool]
     ) -> Variant:
-        """The variant for these values of some leaves of the innermost parameter."""
+        """Return the variant of a step for these values of some leaves of the innermost loop's parameter."""
         parameter = self.parameters[loops[-1].parameter]
         replaced = Substitution({
             parameter.first + leaf: make.constant(step.inputs[parameter.first + leaf].sort, value) for leaf,

@@ -1,5 +1,5 @@
-"""Translation of a ground expression to LLVM, node by node, each once: a boolean as `i1`, a number as `i64`,
-a set as one `i64` for each word.
+"""Translation of a ground expression to LLVM, node by node, each once: a boolean becomes an `i1`, a number an
+`i64`, a set one `i64` for each word.
 
 A `Writer` fills one function whose blocks follow one another, so that earlier values may be used later. Every
 operation is total, as the ground form demands: division by zero is 0, a rank outside its set is in no set.
@@ -64,7 +64,7 @@ time in the length of a block.
 
 
 class Writer:
-    """Writes the body of one function that reads a state at `%s`.
+    """Writer of the body of one LLVM function, which reads a state at `%s`.
 
     Args:
         packing: where the leaves of the state stand.
@@ -107,7 +107,7 @@ class Writer:
         self.lines.append(f"{label}:")
 
     def know(self, expression: Expression, value: str) -> None:
-        """Record the operands of an expression."""
+        """Record that an expression has already been written, as this operand."""
         self._values[expression] = (value,)
 
     def pointer(self, base: str, index: int | str) -> str:
@@ -115,7 +115,7 @@ class Writer:
         return self.emit(f"getelementptr i64, ptr {base}, i64 {index}") if index != 0 else base
 
     def word(self, base: str, index: int) -> str:
-        """Return a word of the state at `base`, which is loaded once."""
+        """Return the operand of a word of the state at `base`; each word is loaded once."""
         found = self._loaded.get((base, index))
         if found is None:
             found = self._loaded[base, index] = self.emit(f"load i64, ptr {self.pointer(base, index)}")
@@ -156,7 +156,9 @@ class Writer:
         return (self.emit(f"xor i1 {self._values[node.operands[0]][0]}, true"),)
 
     def _junction(self, node: Expression) -> Value:
-        """A conjunction or disjunction; mostly it is one that was written before, and one operand more."""
+        """Return the operand of a conjunction or disjunction; most are one that was written before, with one
+        operand more.
+        """
         operation = "and i1" if node.operator is AND else "or i1"
         before = self._junctions.get((node.operator, node.operands[:-1]))
         if before is None:
@@ -173,7 +175,7 @@ class Writer:
         )
 
     def fold(self, operation: str, operands: Sequence[str]) -> str:
-        """Return the operands joined from the left; a beginning that was written before is not written again.
+        """Return the operands joined from the left; a prefix that was written before is not written again.
 
         Conjunctions come from nested branches: each begins with the conditions of the branch around it.
         """
@@ -322,7 +324,7 @@ class Writer:
         return (self.emit(f"icmp eq i64 {self.fold('or i64', differences)}, 0"),)
 
     def _divide(self, node: Expression) -> Value:
-        """Floor division and remainder; 0 when the divisor is 0."""
+        """Return the operands of a floor division or remainder; 0 when the divisor is 0."""
         left, right = map(self.one, node.operands)
         zero = self.emit(f"icmp eq i64 {right}, 0")
         divisor = self.emit(f"select i1 {zero}, i64 1, i64 {right}")

@@ -1,5 +1,6 @@
-"""Two steps are independent where neither writes a bit of the state that the other reads or writes: they lead
-to the same state in both orders, and neither enables, disables or changes the other.
+"""Independence of steps: two steps are independent where neither writes a bit of the state that the other
+reads or writes. Then they lead to the same state in both orders, and neither enables, disables or changes the
+other.
 
 The bits that a step may read and write are derived from its ground form, and may be too many, never too few.
 A test for one member of a set reads one bit; a set that is joined with others, or cut, is written where that
@@ -75,8 +76,8 @@ def _of_branch(plan: ActionPlan, branch: Branch, look: _Look) -> Iterator[tuple[
 
 @dataclass(frozen=True)
 class _Seen:
-    """The dependencies of a value: the state or not, inputs or not, these bits, and members of sets that
-    inputs choose.
+    """Dependencies of a value: whether it depends on the whole state, which inputs, which bits, and which set
+    members that inputs choose.
     """
 
     state: bool = False
@@ -89,7 +90,7 @@ _NOTHING = _Seen()
 
 
 class _Look:
-    """Looks at each expression once, however many steps have it."""
+    """Analysis of expressions for their dependencies, each once, however many steps contain it."""
 
     def __init__(self, packing: WordPacking) -> None:
         self._packing = packing
@@ -101,11 +102,11 @@ class _Look:
         return place.word * WORD + place.offset
 
     def all(self, slot: int) -> int:
-        """The bits of a slot."""
+        """Return the mask of all bits of a slot, from bit 0 on."""
         return (1 << self._packing.places[slot].width) - 1
 
     def member(self, slot: int, rank: int) -> int:
-        """The bit of a member, where it may be one."""
+        """Return the bit of a member of a set slot in the state; 0 if the slot cannot hold it."""
         return (1 << rank & self.all(slot)) << self.first(slot) if rank >= 0 else 0
 
     def __call__(self, root: Expression) -> _Seen:
@@ -135,7 +136,7 @@ class _Look:
 
 
 class _Variant:
-    """The reads and writes of a variant of a step, for given inputs."""
+    """Reads and writes of a variant of a step, for given inputs."""
 
     def __init__(self, variant: Variant, look: _Look) -> None:
         self._look, self._elements = look, variant.elements
@@ -156,7 +157,9 @@ class _Variant:
         self._always = self._bounds, self._numbers
 
     def masks(self, inputs: Mapping[int, Raw], elements: Sequence[int]) -> tuple[int, int]:
-        """The bits that are read and those that are written, for these inputs and elements of the loops."""
+        """Return the bits that the variant reads and those that it writes, for these inputs and elements of
+        the loops.
+        """
         if not self._members and not self._changes:
             return self._reads, self._writes
         self._bounds, self._numbers = dict(self._always[0]), dict(self._always[1])
@@ -176,7 +179,7 @@ class _Variant:
         self._members |= dict.fromkeys(seen.members)
 
     def _update(self, slot: int, value: Expression) -> None:
-        """Note what the new value of a slot depends on, and what of the slot it may change."""
+        """Note which bits the new value of a slot depends on, and which bits of the slot it may change."""
         everything = self._look.all(slot) << self._look.first(slot)
         seen: set[Expression] = set()
         todo = [value]
@@ -209,13 +212,15 @@ class _Variant:
         )
 
     def _changed(self, slot: int, kind: Operator, other: Expression) -> int:
-        """The bits of a set that may change when it is joined with another, or cut by it."""
+        """Return the bits of a set that may change when it is joined with another set, or intersected with it
+        or reduced by it.
+        """
         least, most = self._limits(other)
         bits = ~least if kind is Operator.INTERSECTION else most
         return (bits & self._look.all(slot)) << self._look.first(slot)
 
     def _limits(self, node: Expression) -> tuple[int, int]:
-        """The members that a set has at least, and at most."""
+        """Return the members that a set surely has, and those that it may have."""
         found = self._bounds.get(node)
         if found is None:
             found = self._bounds[node] = self._limits_of(node)
@@ -243,7 +248,7 @@ class _Variant:
         return 0, (1 << node.sort.width) - 1
 
     def _values(self, node: Expression) -> frozenset[int]:
-        """The values that a number may have."""
+        """Return the values that a number may have."""
         found = self._numbers.get(node)
         if found is None:
             found = self._numbers[node] = self._values_of(node)

@@ -69,13 +69,13 @@ class Kernel:
 
     Attributes:
         packing: where the leaves of a state stand.
-        reduction: what it leaves out.
+        reduction: what the kernel leaves out of the program.
         columns: whether states are put in canonical form by sorting the columns of members.
         codes: the steps by number.
         properties: the properties that steps may break, in the order of findings.
         predicates: the predicates that it computes, in the order of their functions.
-        functions: the exported functions by name.
-        sleep: how many words a sleep set has; 0 where there are none.
+        functions: the functions of the machine code that Python calls, by name.
+        sleep: how many words a sleep set has; 0 without sleep sets.
         footprints: what each step reads and writes (`independence`), packed, where there are sleep sets.
         built: whether it was compiled now; else it came from the cache.
     """
@@ -162,13 +162,17 @@ def filling(kernel: Kernel, condition: Expression) -> Iterator[Native]:
 
 
 def _is_kept(program: Program) -> bool:
-    """Return True if the code of a program is kept on disk: a mutant is explored once."""
+    """Return True if the code of a program is kept on disk; that of a mutant is not, since a mutant is
+    explored once.
+    """
     return not has_stand_in(program.text)
 
 
 @lru_cache(maxsize=_KERNELS)
 def _around(words: int, mode: int, symmetric: bool, by_columns: bool, sleep: int) -> bytes:
-    """The code of the functions around the steps, the same for all programs with states of so many words."""
+    """Return the code of the functions around the steps, the same for all programs with states of this many
+    words.
+    """
 
     def assembled() -> list[bytes]:
         if mode == fields.WALK:
@@ -183,8 +187,8 @@ def _around(words: int, mode: int, symmetric: bool, by_columns: bool, sleep: int
 
 
 def _code(key: str, assembled: Callable[[], list[bytes]], *, kept: bool = True) -> tuple[bytes, bool]:
-    """The code of this key, and whether it was compiled now; else it came from the cache, where it is
-    `kept`.
+    """Return the code for this key, and True if it was compiled now; else it came from the cache on disk.
+    `kept` code is written to the cache.
     """
     cache = Cache.private("kernels") if kept else Cache(None)
     code = cache.get(key)
@@ -198,8 +202,8 @@ def _code(key: str, assembled: Callable[[], list[bytes]], *, kept: bool = True) 
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Context without Python's search for reference cycles: the many objects that are made inside have none,
-    and the search would take a fifth of the time.
+    """Context without Python's search for reference cycles: the many objects that are made inside have no
+    cycles, and the search would take a fifth of the time.
     """
     was = gc.isenabled()
     gc.disable()
@@ -219,8 +223,8 @@ _ARGUMENTS = {
 
 
 def sleep_words(program: Program, mode: int, reduction: Reduction) -> int:
-    """Return the number of words of a sleep set: none where nothing is remembered, where a state stands for
-    others, or where steps are too many.
+    """Return the number of words of a sleep set: 0 where successors are not remembered, where a state
+    represents others, or where there are too many steps.
     """
     count = Codes.of(program).count
     if mode in TABLELESS or reduction.symmetric or count > MOST_COMPARED:
@@ -291,8 +295,8 @@ _CHOICE = re.compile(r"  (%\w+) = select i1 (\S+), i1 (\S+), i1 (\S+)")
 
 
 def _without_choices(function: str) -> str:
-    """The function without choices between two conditions: LLVM's quick selection of instructions knows none,
-    and takes ten times as long when it asks the careful one.
+    """Return the function without `select` instructions between two conditions. LLVM's quick instruction
+    selection does not know them, and takes ten times as long when it falls back to the careful one.
     """
     return _CHOICE.sub(r"  \1.a = xor i1 \3, \4\n  \1.b = and i1 \1.a, \2\n  \1 = xor i1 \1.b, \4", function)
 
@@ -302,9 +306,9 @@ def _declared(function: str) -> str:
 
 
 def _exchange_text(program: Program, packing: WordPacking, reduction: Reduction) -> str:
-    """The exchanges of neighbouring members by their number, `exchange(state, out, number)`, and the order of
-    their columns, where they have some: `order(state, number)` is 0 when they are equal, 1 when they are to
-    be exchanged, else 2.
+    """Return the functions that exchange neighbouring members by the exchange's number, `exchange(state, out,
+    number)`, and, if members have columns, the order of two neighbours' columns: `order(state, number)` is 0
+    if they are equal, 1 if they are to be exchanged, else 2.
     """
     made = exchanges(program) if reduction.symmetric else ()
     steps = [reduction.step(program, exchange_step(program, item)) for item in made]
@@ -322,14 +326,14 @@ def _exchange_text(program: Program, packing: WordPacking, reduction: Reduction)
 
 
 def _bytes_text(name: str, content: bytes) -> str:
-    """A constant: how many bytes there are, and the bytes."""
+    """Return an LLVM constant: the number of bytes, and the bytes."""
     content = len(content).to_bytes(8, "little") + content
     written = "".join(f"\\{byte:02x}" for byte in content)
     return f'@{name} = constant [{len(content)} x i8] c"{written}"\n'
 
 
 def _dispatch(name: str, parameters: str, arguments: str, count: int) -> str:
-    """The function that calls `name.0`, `name.1` and so on by number."""
+    """Return the function that calls `name.0`, `name.1` and so on by number."""
     cases = " ".join(f"i64 {number}, label %case{number}" for number in range(count))
     lines = [
         f"define i64 @{name}({parameters}, i64 %number) nounwind {{",
@@ -348,8 +352,8 @@ def _dispatch(name: str, parameters: str, arguments: str, count: int) -> str:
 
 
 def seen_words(words: int) -> int:
-    """Return the number of words in which a thread remembers a row of this size: its hash, and the row if the
-    hash is not enough.
+    """Return the number of words in which a thread remembers a recently seen row of this size: its hash, and
+    the row if the hash is not enough.
     """
     return 1 if words == 1 else words + 1
 
@@ -362,7 +366,7 @@ def recently(words: int) -> int:
 
 
 def exported(mode: int) -> tuple[str, ...]:
-    """Return the names of the functions between the steps in a kernel of this mode."""
+    """Return the names of the functions that a kernel of this mode exports besides the steps."""
     if mode == fields.WALK:
         return walks.EXPORTED
     if mode == fields.BATCH:
@@ -395,7 +399,7 @@ def runtime_text(
     by_columns: bool = False,
     sleep: int = 0,
 ) -> str:
-    """Return the LLVM text of the functions between the steps."""
+    """Return the LLVM text of the functions around the steps: they store, look up and number states."""
     row = row_words(words, mode)
     values = {
         "W": words,
@@ -503,7 +507,7 @@ def assemble(steps: Sequence[str]) -> list[bytes]:
 
 
 def _assembled(text: str, *, careful: bool) -> bytes:
-    """The object code of one part of the steps."""
+    """Return the object code of one part of the steps."""
     working("compiling", large=True)
     machine = _machine(int(careful))
     module = _parsed(text, machine)
@@ -520,7 +524,9 @@ def _assembled(text: str, *, careful: bool) -> bytes:
 
 
 def _around_assembled(text: str) -> bytes:
-    """The object code of the functions around the steps: they are few, and LLVM takes its time for them."""
+    """Return the object code of the functions around the steps: they are few, and LLVM optimises them
+    fully.
+    """
     working("compiling", large=True)
     machine = _machine()
     module = _parsed(text, machine)
@@ -544,7 +550,7 @@ def _parsed(text: str, machine: Any) -> Any:
 
 
 def _machine(effort: int = 1) -> Any:
-    """A fresh description of this processor: an engine takes its own and ends it."""
+    """Return a new LLVM description of this processor: an engine takes ownership of it, and frees it."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_default_triple()
@@ -586,7 +592,9 @@ def key_of(program: Program, mode: int, reduction: Reduction) -> str:
 
 
 def _machine_parts() -> tuple[str, ...]:
-    """Return the parts of the machine that make code of text."""
+    """Return the parts of this machine on which code depends: the versions of LLVM and the processor's
+    features.
+    """
     return llvmlite.__version__, llvm.get_host_cpu_name(), _features()
 
 
@@ -596,7 +604,7 @@ def _digest(*parts: str) -> str:
 
 @cache
 def _translator() -> str:
-    """A digest of the sources that turn a program into code."""
+    """Return a digest of the sources that turn a program into code."""
     here = Path(__file__).parents[1]
     files = sorted([*here.rglob("*.py"), *(here.parents[1] / "ground").glob("*.py")])
     return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()

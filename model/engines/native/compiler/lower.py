@@ -1,4 +1,5 @@
-"""Lowering of Python functions over 64-bit words to LLVM text; the loop around the steps is written in them.
+"""Lowering of Python functions over 64-bit words to LLVM text; the functions around the steps are written as
+such Python.
 
 The subset: every value is an unsigned 64-bit word and arithmetic wraps; assignment to names, `while`, `if`,
 `break`, `continue`, `return`, comparisons, `and or not`, `+ - * // % & | ^ << >>`, calls of the functions
@@ -92,7 +93,7 @@ class _Function:
         )
 
     def text(self) -> str:
-        """The whole function."""
+        """Return the LLVM text of the whole function."""
         linkage = "" if self.external else "internal "
         parameters = ", ".join(f"i64 %p.{name}" for name in self.parameters)
         head = f"define {linkage}i64 @{self.tree.name}({parameters}) nounwind {{\nentry:"

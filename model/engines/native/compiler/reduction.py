@@ -1,5 +1,5 @@
-"""Cone of influence: the leaves of the state that matter to the asked properties, which a guard or such a
-property reads, directly or through other leaves.
+"""Cone of influence: the leaves of the state on which the asked properties depend. A guard or an asked
+property reads such a leaf, directly or through other leaves.
 
 The other leaves are never stored. Two states that differ only in them take the same steps to states that
 differ only in them, and every asked property, obligations and deadlock included, is the same in both. The
@@ -27,8 +27,8 @@ class Reduction:
 
     Attributes:
         symmetric: one state stands for all that differ from it in the names of interchangeable members only.
-        asked: the properties that are asked, when what does not matter to them is left out; None: everything
-            is kept.
+        asked: the properties that are asked; leaves that do not matter to them are left out. None: everything
+        is kept.
     """
 
     symmetric: bool = False

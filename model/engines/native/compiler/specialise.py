@@ -88,7 +88,9 @@ class Substitution:
         return made[root]
 
     def _make(self, node: Expression, todo: list[Expression]) -> Expression | None:
-        """The new node, or None when some part of it is to be made first: that stands on the list now."""
+        """Return the new node, or None if some part of it must be made first; that part is then on the list
+        `todo`.
+        """
         operator, operands, made = node.operator, node.operands, self._made
         if not operands:
             return self._leaf(node)
@@ -191,5 +193,5 @@ def inputs_among(nodes: Iterable[Expression]) -> frozenset[int]:
 
 
 def reads_state(root: Expression) -> bool:
-    """Return True if an expression depends on the state."""
+    """Return True if an expression depends on the state, and not on inputs alone."""
     return any(node.operator is SLOT for node in reached([root]))

@@ -1,4 +1,4 @@
-"""Translation of a ground step to a function: guards in order, each a way out; checks at their place; then
+"""Translation of a ground step to a function: guards in order, each with an exit; checks at their place; then
 the new state, word by word.
 
 The function `i64 @name(ptr s, ptr out, i64 input..., i64 element...)` reads the state at `s` and, when it is
@@ -60,7 +60,7 @@ class StepWriter(Writer):
         self._check([wrong for wrong, _ in waiting])
 
     def _check(self, wrongs: Sequence[Expression]) -> None:
-        """One way out for all these: which of them it was, the reference says."""
+        """Emit one exit for all these failing checks; the reference later says which of them failed."""
         if wrongs:
             bad, on = self.label(), self.label()
             self.line(
@@ -94,7 +94,7 @@ class StepWriter(Writer):
             update.write()
 
     def _placed(self, slot: int, value: Expression) -> str:
-        """The bits of a narrow leaf, in place."""
+        """Return the bits of a narrow leaf, shifted to its place in the word."""
         place = self.packing.places[slot]
         operand = self.one(value)
         if isinstance(value.sort, Boolean):
@@ -120,11 +120,11 @@ class StepWriter(Writer):
 
 
 class _WideUpdate:
-    """Updates a wide set in the successor in place: single elements are cleared and set, so that the rest of
-    the set costs nothing.
+    """Update of a wide set in the successor in place: single elements are cleared and set, so that the rest
+    of the set costs nothing.
 
-    What is read is computed when the object is made, before anything is written. Where the new value is a
-    large expression with shared parts it is computed as a whole instead.
+    The values that the update reads are computed when the object is made, before anything is written. If the
+    new value is a large expression with shared parts, the whole set is computed instead.
     """
 
     def __init__(self, writer: Writer, slot: int, value: Expression) -> None:
@@ -137,7 +137,9 @@ class _WideUpdate:
         self.words = () if self.whole is None else writer(value)
 
     def _paths(self, node: Expression) -> int:
-        """In how many ways the update of single elements would come to a part of the expression."""
+        """Return the number of paths by which an update of single elements would reach a part of the
+        expression.
+        """
         counts: dict[int, int] = {}
 
         def count(part: Expression) -> int:
@@ -170,7 +172,7 @@ class _WideUpdate:
                 self.writer(node)
 
     def write(self) -> None:
-        """Take out what is not kept, then put in what is added; or write the whole set."""
+        """Clear the elements that are not kept, then set those that are added; or write the whole set."""
         for word, value in enumerate(self.words):
             kept = ~self.place.mask(self.place.word + word) & WORD_MASK
             self._change(str(self.place.word + word), "and", str(kept))
@@ -180,7 +182,7 @@ class _WideUpdate:
             self.add(self.parts[1], None)
 
     def keep(self, node: Expression, when: str | None) -> None:
-        """Leave only these elements (where `when` is true)."""
+        """Keep only these elements in the set (where `when` is true)."""
         writer = self.writer
         match node.operator:
             case Operator.CONSTANT if int(node.value) == (1 << self.place.width) - 1:
@@ -206,7 +208,7 @@ class _WideUpdate:
                     )
 
     def remove(self, node: Expression, when: str | None) -> None:
-        """Take these elements out."""
+        """Remove these elements from the set (where `when` is true)."""
         writer = self.writer
         if node.operator is Operator.UNION:
             self.remove(node.operands[0], when)
@@ -220,7 +222,7 @@ class _WideUpdate:
                 self._change(str(self.place.word + word), "and", writer.emit(f"xor i64 {bits}, -1"))
 
     def add(self, node: Expression, when: str | None) -> None:
-        """Put these elements in."""
+        """Add these elements to the set (where `when` is true)."""
         writer = self.writer
         match node.operator:
             case Operator.CONSTANT if not node.value:
@@ -287,12 +289,12 @@ def number_function(name: str, packing: WordPacking, value: Expression) -> str:
 
 
 def is_true(node: Expression) -> bool:
-    """Return True if this is the constant True."""
+    """Return True if the node is the constant True."""
     return node.operator is Operator.CONSTANT and bool(node.value)
 
 
 def is_false(node: Expression) -> bool:
-    """Return True if this is the constant False."""
+    """Return True if the node is the constant False."""
     return node.operator is Operator.CONSTANT and not node.value
 
 

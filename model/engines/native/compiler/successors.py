@@ -1,11 +1,11 @@
-"""All successors of a state are found by one generated function, which goes through the actions in order and
-hands each successor to `take`.
+"""Generated function that finds all successors of a state: it goes through the actions in order and hands
+each successor to `take`.
 
-`i64 @successors(i64 context, ptr state, i64 out, i64 parent, i64 faults, i64 sleeping)` writes them one
-behind the other, from `out` on. Without `faults` the steps of the environment are left out; so are those that
-sleep: `sleeping` is the address of a word with a bit for each step, or of a byte and behind it one for each,
-which equals it where the step sleeps. The state does not change meanwhile, so loads are shared between steps
-(`noalias readonly`).
+`i64 @successors(i64 context, ptr state, i64 out, i64 parent, i64 faults, i64 sleeping)` writes the successors
+one behind the other, from `out` on. Without `faults` the steps of the environment are left out; so are steps
+in the sleep set. `sleeping` is the address of that set: a word with a bit for each step; or a mark byte and
+behind it one byte for each step, which equals the mark if the step sleeps. The state does not change
+meanwhile, so loads are shared between steps (`noalias readonly`).
 
 This file writes the loops that `enumeration` has planned; it knows nothing of tables.
 """
@@ -47,7 +47,9 @@ INLINE_NODES = 120
 
 
 class SleepSet:
-    """The steps that sleep: a bit of a word for each, or a byte where there are `many`."""
+    """Sleep set in generated code: a bit of a word for each step, or a byte for each step if there are
+    `many`.
+    """
 
     def __init__(self, *, many: bool) -> None:
         self._many = many
@@ -59,7 +61,7 @@ class SleepSet:
             self.begin.append("  %asleep = load i64, ptr %sleep")
 
     def has(self, body: Writer, code: str) -> str:
-        """Emit the test that a step is among them."""
+        """Emit the test that a step is in the sleep set."""
         if self._many:
             at = body.emit(f"getelementptr i8, ptr %marks, i64 {code}")
             return body.emit(f"icmp eq i8 {body.emit(f'load i8, ptr {at}')}, %mark")
@@ -90,7 +92,9 @@ class Successors:
             self._action(plan)
 
     def text(self) -> str:
-        """Return the globals, the function, and those of the steps that are inlined into it."""
+        """Return the globals, the function `successors`, and the functions of the steps that are inlined into
+        it.
+        """
         head = (
             "define i64 @successors(i64 %context, ptr noalias readonly %s, i64 %out, i64 %parent, "
             "i64 %faults, i64 %sleeping) nounwind {\nentry:"
@@ -112,7 +116,9 @@ class Successors:
         return "\n".join([*self.globals, *self.inlined, head, *start, *self.body.lines, *end])
 
     def _hoist(self, plans: Iterable[ActionPlan]) -> set[Expression]:
-        """Computes once a state what many steps ask of it; the conditions that are now known."""
+        """Emit the expressions that many steps need, computed once for each state; return the conditions that
+        are now known.
+        """
         steps = [
             (variant.step, bool(branch.loops))
             for plan in plans
@@ -158,8 +164,8 @@ class Successors:
             self.body.begin(after)
 
     def _guards(self, branch: Branch) -> tuple[Branch, str | None]:
-        """Asks what all variants ask and what is known already before the loops; the branch without that, and
-        where to go on.
+        """Emit the guards that all variants share and that are known already, before the loops; return the
+        branch without them, and the label at which to continue if they fail.
         """
         first = branch.variants[0].step
         guards = [
@@ -265,7 +271,7 @@ class Successors:
         )
 
     def _counted(self, count: int, inside: Callable[[str], None]) -> None:
-        """A loop that runs so often, at least once, and counts from 0."""
+        """Emit a loop that runs `count` times, at least once, and counts from 0."""
         body = self.body
         before, head, on, after = (body.label() for _ in range(4))
         body.line(f"br label %{before}")
@@ -285,8 +291,8 @@ class Successors:
         body.begin(after)
 
     def _over_bits(self, loop: Loop, inside: Callable[[str, str], None]) -> None:
-        """A loop over the elements that are in a set, from the least; only words that hold elements of
-        interest are looked at.
+        """Emit a loop over the elements that are in a set, from the least; only words that can hold wanted
+        elements are read.
         """
         place = self.packing.places[loop.slot or 0]
         wanted = {loop.elements[rank] for rank in loop.ranks}
@@ -314,7 +320,9 @@ class Successors:
     def _over_word(
         self, loop: Loop, word: str, first: str, bits: str, inside: Callable[[str, str], None]
     ) -> None:
-        """A loop over these bits of a word of the state; `first` is the element of its lowest bit."""
+        """Emit a loop over these bits of a word of the state; `first` is the element of the word's lowest
+        bit.
+        """
         body = self.body
         before, head, on, after = (body.label() for _ in range(4))
         loaded = body.emit(f"load i64, ptr {body.pointer('%s', word)}")
@@ -339,7 +347,7 @@ class Successors:
         body.begin(after)
 
     def _rank(self, loop: Loop, element: str) -> str:
-        """The rank of a parameter's value from that of its element."""
+        """Return the rank of a parameter's value, computed from the rank of its element in the set."""
         shifts = {loop.elements[rank] - rank for rank in loop.ranks}
         if len(shifts) == 1:
             [shift] = shifts
@@ -350,7 +358,7 @@ class Successors:
         return self._lookup(tuple(inverse), element)
 
     def _lookup(self, values: tuple[int, ...], index: str) -> str:
-        """An entry of a constant table."""
+        """Return an entry of a constant table."""
         if len(set(values)) == 1:
             return str(values[0])
         return self.body.emit(
@@ -368,8 +376,8 @@ class Successors:
     # Steps --------------------------------------------------------------------------------------------------
 
     def _given(self, roots: Sequence[Expression], nodes: set[Expression]) -> list[Expression]:
-        """The parts of a step with these roots and nodes that are known already and that it may ask for,
-        outermost only.
+        """Return the parts of a step with these roots and nodes that are known already and that the step may
+        need, outermost ones only.
         """
         if self._hoisted.isdisjoint(nodes):
             return []
@@ -379,8 +387,8 @@ class Successors:
     def _step(
         self, plan: ActionPlan, branch: Branch, variant: Variant
     ) -> Callable[[str, Sequence[str], Sequence[str | None]], str]:
-        """Writes the function of a variant; what is returned writes a call of it, with its place for the
-        successor, and gives its answer.
+        """Write the function of a variant. The returned function writes a call of it, with the place for the
+        successor, and returns the call's answer.
         """
         roots = roots_of(variant.step)
         nodes = reached(roots)

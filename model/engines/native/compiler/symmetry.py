@@ -1,12 +1,12 @@
 """Symmetry: states that differ only in the names of interchangeable members are one orbit, and the least of
-them in word order stands for all.
+them in word order represents all.
 
 The language lets no member of a symmetric index set be special (no literal, no order, no number), so that
 exchanging two members maps steps to steps and changes no predicate. Exchanges of two neighbouring members are
 enough: all n! orders of n members follow one another by such exchanges, in a round that ends where it began
 (Steinhaus, Johnson, Trotter).
 
-Often no part of the state speaks of two members at once: the leaves and bits that speak of one member are its
+Often each part of the state concerns at most one member: the leaves and bits that concern one member are its
 column. Then the state with its columns in order is the same for the whole orbit, and sorting by exchanges of
 neighbours replaces the round.
 
@@ -42,15 +42,17 @@ Column = tuple[Place, ...]
 
 @dataclass(frozen=True)
 class Exchange:
-    """Exchange of the members number `first` and `first + 1` of a symmetric index set."""
+    """Exchange of two neighbouring members of a symmetric index set, those with the numbers `first` and
+    `first + 1`.
+    """
 
     index: types.IndexType
     first: int
 
 
 def symmetric_sets(program: Program) -> dict[types.IndexType, int]:
-    """Return the symmetric index sets that a program's variables speak of, with their sizes, if they have at
-    least two members.
+    """Return the symmetric index sets with at least two members that occur in a program's variables, with
+    their sizes.
     """
     found: dict[types.IndexType, int] = {}
     todo = [shape for shape, _ in plan(program).variables.values()]
@@ -111,8 +113,8 @@ def rounds(program: Program) -> tuple[int, ...]:
 
 
 def columns(program: Program, kept: Collection[int]) -> tuple[tuple[Column, Column], ...] | None:
-    """Return for each exchange the columns of its two members, place by place, in the stored slots; None
-    where a part of the state speaks of two members at once.
+    """Return for each exchange the columns of its two members, place by place, in the stored slots; None if a
+    part of the state concerns two members at once.
     """
     found: list[tuple[Column, Column]] = []
     for index, size in symmetric_sets(program).items():
@@ -129,7 +131,9 @@ def columns(program: Program, kept: Collection[int]) -> tuple[tuple[Column, Colu
 
 
 def _owners(program: Program, index: types.IndexType) -> dict[Place, int] | None:
-    """Return the member that each place speaks of; None where that is not one member of one symmetric set."""
+    """Return the member that each place of the state concerns; None if some place does not concern exactly
+    one member of one symmetric set.
+    """
     owners: dict[Place, int] = {}
     for shape, offset in plan(program).variables.values():
         if not _own(shape, offset, index, owners):
@@ -138,7 +142,7 @@ def _owners(program: Program, index: types.IndexType) -> dict[Place, int] | None
 
 
 def _own(shape: Shape, offset: int, index: types.IndexType, owners: dict[Place, int]) -> bool:
-    """Notes the owners of the leaves of a value; whether each has one."""
+    """Record the member that each leaf of a value concerns; return True if each leaf concerns one."""
     if not _speaks_of(shape, index):
         return True
     match shape.type:
@@ -166,7 +170,7 @@ def _own(shape: Shape, offset: int, index: types.IndexType, owners: dict[Place, 
 
 
 def _members(value: object) -> Iterator[Index]:
-    """The members of symmetric sets that a value mentions."""
+    """Yield the members of symmetric sets that a value contains."""
     if isinstance(value, Index):
         if value._symmetric:
             yield value
@@ -233,7 +237,7 @@ def comparisons(program: Program, pair: tuple[Column, Column]) -> tuple[Expressi
 def _digits(
     one: Expression, other: Expression, bit: int, other_bit: int
 ) -> list[tuple[Expression, Expression]]:
-    """Two places of one kind as pairs of booleans or numbers."""
+    """Return two places of one kind as pairs of booleans or numbers that can be compared."""
     if bit >= 0:
         return [(make.has(one, make.number(bit)), make.has(other, make.number(other_bit)))]
     if isinstance(one.sort, Bits):
@@ -245,7 +249,9 @@ def _digits(
 
 
 def _round(size: int) -> list[int]:
-    """The neighbours to exchange to pass through all orders of `size` members, back to the first."""
+    """Return the neighbours to exchange, one after the other, to pass through all orders of `size` members
+    and back to the first.
+    """
     if size == 2:
         return [0, 0]
     inner = _round(size - 1)[:-1]
@@ -277,7 +283,7 @@ def exchange_step(program: Program, exchange: Exchange) -> GroundStep:
 
 
 def _exchanged(shape: Shape, leaves: Leaves, exchange: Exchange) -> Leaves:
-    """The leaves of a value after the exchange, in canonical form as they were."""
+    """Return the leaves of a value after the exchange, in canonical form like those before."""
     if not _speaks_of(shape, exchange.index):
         return leaves
     match shape.type:
@@ -323,12 +329,12 @@ def _speaks_of(shape: Shape, index: types.IndexType) -> bool:
 
 
 def _where(present: Expression, leaves: Sequence[Expression], shape: Shape) -> list[Expression]:
-    """The leaves where a value is present, else those of the least value."""
+    """Return the given leaves where a value is present, else those of the least value."""
     return [make.choose(present, leaf, least) for leaf, least in zip(leaves, shape.zero, strict=True)]
 
 
 def _ranks(shape: Shape, exchange: Exchange) -> list[int]:
-    """For each rank of a type the rank of the value after the exchange."""
+    """Return, for each rank of a type, the rank of the value after the exchange."""
     return [shape.domain.rank(exchanged_value(shape, value, exchange)) for value in shape.domain]
 
 
@@ -356,7 +362,7 @@ def _exchanged_map(shape: Shape, leaves: Leaves, exchange: Exchange) -> Leaves:
 
 
 def exchanged_value(shape: Shape, value: object, exchange: Exchange) -> object:
-    """Return a value after the exchange, by which the leaves are checked."""
+    """Return a value after the exchange, computed on the value itself; tests compare the leaves with it."""
     raw = tuple(shape.raw(value))
     folded = _exchanged(shape, shape.of_value(value), exchange)
     if any(leaf.operator is not Operator.CONSTANT for leaf in folded):

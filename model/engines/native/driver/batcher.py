@@ -31,7 +31,9 @@ BEHIND = (1 << 14) + batches.AHEAD
 
 @dataclass(frozen=True)
 class Successors:
-    """Distinct successors, sorted by hash; `ends` gives the row before which each partition ends."""
+    """Distinct successor rows, sorted by hash; `ends` gives, for each partition, the row before which it
+    ends.
+    """
 
     rows: Words
     ends: npt.NDArray[np.int64]
@@ -42,7 +44,7 @@ class Batcher:
 
     Attributes:
         words: how many words a state has.
-        marks: of the rows that were expanded last, a word each: `batches.QUIET`, `WRONG`, broken properties.
+        marks: one word for each row that was expanded last: `batches.QUIET`, `WRONG`, broken properties.
         transitions: how many transitions were seen so far; `counts` how often each step was taken.
     """
 
@@ -75,8 +77,8 @@ class Batcher:
         return int(self._context[batches.TRANSITIONS])
 
     def expand(self, rows: Words, partitions: int) -> Iterator[Successors]:
-        """Return the successors of all rows, as many at a time as can be collected; `marks` is complete when
-        it ends.
+        """Yield the successors of all rows, as many at a time as can be collected; `marks` is complete when
+        the iteration ends.
         """
         rows = np.ascontiguousarray(rows)
         self.marks = _zeros(len(rows))
@@ -117,7 +119,7 @@ class Batcher:
         return Step(method.name, arguments)
 
     def leading_to(self, rows: Words, wanted: Words) -> npt.NDArray[np.bool_]:
-        """Return the rows that have a successor among the wanted ones."""
+        """Return, for each row, whether it has a successor among the wanted rows."""
         rows, counted, seen = np.ascontiguousarray(rows), self.counts.copy(), self.transitions
         self.marks = _zeros(len(rows))
         self._context[batches.STATES] = rows.ctypes.data
@@ -136,7 +138,9 @@ class Batcher:
         return self._sorted(partitions)
 
     def new(self, found: Sequence[Words], known: Sequence[Words], partitions: int) -> Words:
-        """Return the collected rows of one partition that are in none of its sorted runs of known rows."""
+        """Return the collected rows of one partition that are in none of the partition's sorted runs of known
+        rows.
+        """
         self._begin(sum(len(rows) for rows in found), parts=partitions)
         for rows in found:
             self._collect(rows)
@@ -160,8 +164,8 @@ class Batcher:
         return out
 
     def value_of(self, predicate: str, rows: Words, *, wanted: bool) -> tuple[npt.NDArray[np.bool_], bool]:
-        """Find a row in which a predicate has the wanted value; return its place, and True where the value
-        cannot be computed.
+        """Return the place of a row in which a predicate has the wanted value, and True if the value cannot
+        be computed in some row.
         """
         number = self.kernel.predicates.index(predicate)
         rows = np.ascontiguousarray(rows)
@@ -190,7 +194,7 @@ class Batcher:
     # The set in order ---------------------------------------------------------------------------------------
 
     def _begin(self, rows: int, *, parts: int) -> None:
-        """An empty set with room for so many rows."""
+        """Begin an empty set with room for this many rows."""
         if self._buffer.size < rows * self.words:
             self._buffer = np.empty(rows * self.words, dtype=np.uint64)
         slots = SLOTS_A_ROW * max(rows, LEAST)
@@ -229,7 +233,7 @@ class Batcher:
 
 
 def _faults(program: Program) -> npt.NDArray[np.uint8]:
-    """For each step whether it is one of the environment."""
+    """Return, for each step, whether it is a step of the environment."""
     from antiphon.model.ground.codes import Codes
 
     codes = Codes.of(program)

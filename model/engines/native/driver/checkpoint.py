@@ -1,5 +1,5 @@
 """Checkpoints of a search, from which it continues after the process was killed: its position is written from
-time to time beside the arrays, which live in files anyway.
+time to time beside the arrays, which are files in any case.
 
 The arrays only grow, so everything known at the last checkpoint is still in them; the table is made anew from
 them. A checkpoint is written aside and renamed: there is always a whole one. It protects against the end of
@@ -92,7 +92,9 @@ class Checkpoint:
         return content
 
     def _check(self, lengths: Mapping[str, int]) -> None:
-        """Go on with the checksums up to so many bytes of each array: the arrays only grow."""
+        """Update the checksums of the arrays up to these lengths; the arrays only grow, so the earlier bytes
+        stay as they were.
+        """
         for name, (area, _) in self.store.arrays().items():
             begin, checksum = self._checked[name]
             end = min(lengths.get(name, 0), area.size)
@@ -105,8 +107,8 @@ class Checkpoint:
         return key_of(kernel.program, kernel.mode, kernel.reduction)
 
     def write(self, position: Position, codes: dict[str, int], *, always: bool = False) -> None:
-        """Write the position of the search, when it is time or `always`; `codes` are those of the steps that
-        decided a property.
+        """Write the position of the search, if enough time has passed or with `always`; `codes` are those of
+        the steps that decided a property.
         """
         if not always and time.monotonic() - self._saved < SECONDS:
             return

@@ -29,7 +29,7 @@ class Area:
 
     Args:
         size: how many bytes it may hold at most.
-        file: where it lives; None for memory. An existing file is kept and continued.
+        file: the file that holds the bytes; None for memory. An existing file is kept and continued.
         random: it will be read here and there, not in order, so that huge pages are worth their cost.
 
     Raises:

@@ -1,9 +1,9 @@
 """Nodes of all states that are stored as trees: their words, the table in which they are found, and the
 arrays that each thread needs to read and make trees (`tree` defines a node).
 
-Nodes are numbered from 0, and node 0 is of zeros: what a thread has read first is the state of zeros. The
-table grows between the rounds of a search, so that in a round each thread has room for the nodes of one
-state's successors.
+Nodes are numbered from 0, and node 0 consists of zeros: every thread begins as if it had read the state of
+zeros. The table grows between the rounds of a search, so that in a round each thread has room for the nodes
+of one state's successors.
 
 This file knows nothing of states or of their table.
 """
@@ -29,7 +29,7 @@ AT_ONCE = 1 << 20
 
 
 class Nodes:
-    """The nodes of the states of one store.
+    """Tree nodes of the states of one store.
 
     Args:
         words: how many words a state has.
@@ -37,7 +37,7 @@ class Nodes:
         buffers: how many buffers they fill.
         successors: how many successors may wait for their roots.
         set_field: gives a field of the contexts of all threads its value.
-        file: where their words live; None for memory.
+        file: the file that holds the words of the nodes; None for memory.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Nodes:
         return int.from_bytes(self._count.read(0, 8), "little")
 
     def fields(self, buffer: int) -> dict[str, int]:
-        """Return the fields of the context of a buffer that describe its own trees."""
+        """Return the fields of a buffer's context that hold the addresses of its own tree arrays."""
         asks = self._of_buffers.address + self._each * buffer
         path = asks + self._asks
         return {"ASKS": asks, "PATH": path, "OUT": path + self._path}

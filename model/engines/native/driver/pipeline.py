@@ -1,5 +1,5 @@
-"""Pipeline of two threads on one block: one finds the successors of the next part while the other enters the
-found ones, in order.
+"""Pipeline of two threads on one block: one thread finds the successors of the next part while the other
+enters the found ones into the table, in order.
 
 Only one thread enters at a time, so that entering needs no regions and numbers a state at once. A free thread
 takes the next task, so that neither waits for long. Parts are entered in the order of their states: numbers,
@@ -31,7 +31,7 @@ Counted = tuple[bytes, int]
 
 
 class Buffers(Protocol):
-    """The buffers of the pipeline, in which successors are found and from which they are entered."""
+    """Interface of the buffers in which successors are found and from which they are entered."""
 
     known: int
     capacity: int
@@ -60,11 +60,13 @@ class Buffers(Protocol):
         ...
 
     def forget(self) -> None:
-        """Forget the states that were seen lately."""
+        """Forget the recently seen states."""
         ...
 
     def lacks(self, first: int, last: int) -> bool:
-        """Return True if sleep sets must move before the states first..last - 1 can wait together."""
+        """Return True if sleep sets must be moved before the states first..last - 1 can be expanded
+        together.
+        """
         ...
 
     def move(self, first: int, last: int) -> None:
@@ -72,13 +74,15 @@ class Buffers(Protocol):
         ...
 
     def together(self, work: Callable[[int], int]) -> list[int]:
-        """Return the results of `work` for the number of each of two threads, which run at once."""
+        """Run `work` in two threads at once, with the number of each thread, and return both results."""
         ...
 
 
 @dataclass(frozen=True)
 class _Part:
-    """The successors of the states up to `reached`, in a buffer; what it had counted before."""
+    """Part of a block: the successors of the states up to `reached`, in a buffer, and the counts of the
+    buffer before them.
+    """
 
     buffer: int
     reached: int
@@ -129,8 +133,8 @@ class Pipeline:
             self._changed.notify_all()
 
     def _task(self, thread: int) -> Callable[[], None] | None:
-        """Return the next task of a free thread: enter the next part in order, else find; None when all is
-        done.
+        """Return the next task of a free thread: to enter the next part, if it is found, or to find another;
+        None when all is done.
         """
         with self._changed:
             while not self._over:
@@ -149,8 +153,8 @@ class Pipeline:
             return None
 
     def _size(self) -> int:
-        """Return the number of states of the next part: fewer towards the end, where nobody finds while one
-        enters.
+        """Return the number of states of the next part: fewer towards the end, when no finding runs beside
+        the last entering.
         """
         left = self._last - self._next
         return min(left, max(SMALLEST, min(int(self._part), left // SHARE)))

@@ -1,4 +1,5 @@
-"""Sleep sets name steps that lead where a step from an earlier state leads: they are counted and not taken.
+"""Sleep sets: steps that lead where a step from an earlier state leads; such steps are counted, and not
+taken.
 
 A state that was first found by step a from state s has these steps in its sleep set: those taken from s
 before a, or sleeping in s, that are independent of a (Godefroid 1996, "Partial-order methods for the
@@ -64,7 +65,7 @@ class SleepSets:
         self._asleep = Area(self._flags * buffers)
 
     def fields(self, buffer: int) -> dict[str, int]:
-        """Return the fields of the context of a buffer that describe sleep sets."""
+        """Return the fields of a buffer's context that hold the addresses of sleep sets."""
         return {
             "SLEEPING": self._of_states.address, "RING": self._ring - 1, "FREE": self._free.address,
             "ORDINALS": self._places.address, "CODES": self._codes.address,
@@ -74,18 +75,18 @@ class SleepSets:
         }  # fmt: skip
 
     def expand(self, first: int, taken: Callable[[], Sequence[int]]) -> None:
-        """Note that state `first` is expanded next; `taken` says how often each step was taken."""
+        """Note that state `first` is expanded next; `taken` returns how often each step was taken."""
         if self._bytes and first >= self._compare_at:
             self._compare(np.array(taken()))
             self._compare_at = 1 << 62 if self._one_to_one else COMPARED_AGAIN * max(1, first)
 
     def lacks(self, first: int, last: int) -> bool:
-        """Return True if there is no room for the sets of the states first..last - 1."""
+        """Return True if there is no room for the sleep sets of the states first..last - 1."""
         return bool(self._bytes) and last - first > self._ring
 
     def room(self, first: int, last: int) -> None:
-        """Make room for the sleep sets of the states first..last - 1, as many as wait at once: the last bits
-        of a state's number are the place of its set.
+        """Make room for the sleep sets of the states first..last - 1, which wait together: the last bits of a
+        state's number are the place of its set.
         """
         if not self.lacks(first, last):
             return
@@ -100,7 +101,7 @@ class SleepSets:
         self._tell("RING", self._ring - 1)
 
     def _compare(self, taken: Counts) -> None:
-        """Give steps their bits, and forget all sets, which are of the bits before."""
+        """Give the most frequent steps their bits anew, and forget all sets, which used the old bits."""
         if not len(taken):  # nothing ever happens
             return
         chosen = np.arange(len(taken))

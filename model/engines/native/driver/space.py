@@ -1,7 +1,7 @@
 """Native engine: a store and a kernel implement `StateSpace`.
 
-Rare results that need the specification's text (the steps of a trace, the text of an error) come from the
-reference.
+Results that are rare and need the specification's text (the steps of a trace, the text of an error) come from
+the reference.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def default_threads() -> int:
 
 
 class NativeSpace:
-    """The states of a program in machine words."""
+    """Space of a program's states as machine words, explored by the native engine."""
 
     block = 1 << 17
 
@@ -135,8 +135,8 @@ class NativeSpace:
         )  # fmt: skip
 
     def checkpoint(self, position: Position, *, last: bool = False) -> None:
-        """Write the position of the search, when it is time; forget whole states of which only the
-        fingerprints are needed.
+        """Write the position of the search, if it is time; release whole states of which only fingerprints
+        are needed.
         """
         if self._checkpoint is not None:
             self._checkpoint.write(position, self._codes, always=last)
@@ -152,11 +152,11 @@ class NativeSpace:
         return self.store.known
 
     def pack(self, state: State) -> tuple[int, ...]:
-        """Return the words of a state."""
+        """Return the machine words of a state."""
         return self.kernel.packing.pack(flatten(self.program, state))
 
     def step(self, code: int) -> Step:
-        """Return the step of this code."""
+        """Return the step with this code."""
         codes = self.kernel.codes
         method = list(self.program.declaration.marked("action", "environment"))[codes.action(code)]
         ranks = codes.ranks(code)
@@ -209,15 +209,15 @@ class NativeSpace:
         return values
 
     def union(self) -> tuple[int | bool, ...]:
-        """Return the leaves of all known states joined bit by bit."""
+        """Return the leaves of all known states, joined bit by bit: sets as their union."""
         words = np.zeros(self.kernel.packing.words, dtype=np.uint64)
         for rows in self.store.rows(0, len(self)):
             words |= np.bitwise_or.reduce(rows, axis=0)
         return self.kernel.packing.unpack([int(word) for word in words])
 
     def together(self, slots: Sequence[int], *, quiet: bool = False) -> frozenset[tuple[Raw, ...]]:
-        """Return the combinations of values of some slots, everywhere or where nothing but faults
-        can happen.
+        """Return the combinations of values that some slots have in the known states; with `quiet` only in
+        states where nothing but faults can happen.
         """
         packing, found, begin = self.kernel.packing, set[tuple[int, ...]](), 0
         places = [packing.places[slot] for slot in slots]
@@ -235,8 +235,9 @@ class NativeSpace:
         return sum(place.mask(word) for place in places)
 
     def budget_limited(self, *, faults: bool = False) -> bytearray | None:
-        """Return a byte for every known state: 1 where only a spent budget disables a step (with `faults`
-        also of the environment); the condition is compiled for this.
+        """Return a byte for every known state: 1 where only a spent budget disables a step of the algorithm
+        (with `faults` also of the environment); None if no step has a budget. The condition is compiled for
+        this call.
         """
         condition = held_back_within(self.program, self.union(), faults=faults)
         if condition is None:
@@ -248,8 +249,8 @@ class NativeSpace:
         return values
 
     def successors(self, state: int) -> tuple[bool, list[int]]:
-        """Return True if only faults can happen, and the numbers of the known states that other steps lead
-        to.
+        """Return whether only faults can happen in a state, and the numbers of the known states to which its
+        other steps lead.
         """
         return Recovery(self.store).successors(state)
 
@@ -266,7 +267,7 @@ class NativeSpace:
         return made
 
     def parent(self, state: int) -> int:
-        """Return the state from which this one was found."""
+        """Return the number of the state from which state `state` was found."""
         return self.store.parent(state)
 
     def value(self, state: int) -> State:
@@ -276,7 +277,9 @@ class NativeSpace:
         return unflatten(self.program, self.kernel.packing.unpack(self.store.words(state)))
 
     def _replayed(self, state: int) -> State:
-        """A state of which only the fingerprint is left: found again from its parent, by the reference."""
+        """Return a state of which only the fingerprint is stored: it is computed again from its parent, by
+        the reference.
+        """
         numbers = [state]
         while (parent := self.parent(numbers[-1])) != NO_PARENT:
             numbers.append(parent)
@@ -291,7 +294,7 @@ class NativeSpace:
         return value
 
     def stands_for(self, state: int, value: State) -> bool:
-        """Return True if this is the state, or one of its orbit."""
+        """Return True if `value` is the value of the state with this number, or of a state of its orbit."""
         words = self.store.canonical(self.pack(value))
         if state >= self._released:
             return words == self.store.words(state)
@@ -309,7 +312,7 @@ class NativeSpace:
         )
 
     def represented(self) -> int:
-        """Return the number of states for which the known ones stand."""
+        """Return the number of states that the known ones represent."""
         return self.store.orbits()
 
     def mute(self, property: str) -> None:
@@ -372,8 +375,8 @@ class Recovery:
             self._functions["link"](self._store.address(), begin, end)
 
     def quiet(self) -> npt.NDArray[np.bool_]:
-        """Return a byte for every state: 1 where nothing but faults can happen; only after a `run` that was
-        not complete.
+        """Return a byte for every state: 1 where nothing but faults can happen; valid only after a `run` that
+        was not complete.
         """
         self.run([bytearray(len(self._reach))], len(self._reach), complete=False)
         return self._is_quiet(0, len(self._reach))
@@ -405,7 +408,9 @@ class Recovery:
         )
 
     def successors(self, state: int) -> tuple[bool, list[int]]:
-        """Return the successors, as `StateSpace.successors`."""
+        """Return whether only faults can happen in a state, and the states to which its other steps lead; see
+        `StateSpace.successors`.
+        """
         self._open.write(0, state.to_bytes(4, "little"))
         before = self._store.transitions()
         with self._store.recomputing():
@@ -416,7 +421,9 @@ class Recovery:
 
 
 def _parts(size: int) -> list[tuple[int, int]]:
-    """0..size - 1 in parts, so that no pass keeps much beside the states or waits long for Ctrl-C."""
+    """Return 0..size - 1 cut into parts, so that no pass keeps much memory beside the states or delays
+    Ctrl-C.
+    """
     return [(begin, min(begin + STATES_AT_ONCE, size)) for begin in range(0, size, STATES_AT_ONCE)]
 
 

@@ -166,7 +166,7 @@ class Store:
         return context
 
     def _no_nodes(self, most: int) -> Nodes:
-        """The nodes of no states yet."""
+        """Return the tree nodes of an empty store."""
         words, file = self.kernel.packing.words, self._file("nodes")
         nodes = Nodes(words, self.threads, self.buffers, SIFTED_TOGETHER + most, self.set, file)
         for buffer, context in enumerate(self._contexts):
@@ -184,14 +184,16 @@ class Store:
             context[getattr(fields, field)] = value
 
     def _remember(self, *, lately: bool) -> None:
-        """Leave out successors that were seen lately, as in a search, or find all."""
+        """With `lately` make all buffers skip successors that were seen recently, as a search does; else find
+        all.
+        """
         for buffer, context in enumerate(self._contexts):
             context[fields.RECENT] = 0
             if lately:
                 self.remember(buffer, buffer)
 
     def remember(self, buffer: int, thread: int) -> None:
-        """Attach a buffer to this thread, without the states that the thread has seen lately."""
+        """Attach a thread's memory of recently seen states to a buffer."""
         self._contexts[buffer][fields.RECENT] = self._scratch["recent"].address + self._recent * thread
 
     @contextmanager
@@ -211,8 +213,8 @@ class Store:
             self.findings()
 
     def address(self, buffer: int = 0) -> int:
-        """Return the address of the context of a buffer: without a pipeline, that of the thread of this
-        number.
+        """Return the address of the context of a buffer; without a pipeline a buffer's number is its
+        thread's.
         """
         return ctypes.addressof(self._contexts[buffer])
 
@@ -221,7 +223,7 @@ class Store:
         return self._contexts[buffer][fields.USED]
 
     def together(self, work: Callable[[int], int]) -> list[int]:
-        """Return the results of `work` for each thread's number, run at once."""
+        """Run `work` in all threads at once, with the number of each thread, and return the results."""
         if self._pool is None:
             return [work(0)]
         others = [self._pool.submit(work, thread) for thread in range(1, self.threads)]
@@ -234,14 +236,14 @@ class Store:
     # Growing ------------------------------------------------------------------------------------------------
 
     def room(self, more: int) -> None:
-        """Make room for so many more states."""
+        """Make room for `more` further states."""
         if self.known + more > MOST_STATES:
             raise Full(f"more than {MOST_STATES:,} states")
         self._need(more * (self.row + 32))
         self._grow(int(max(self.known / self._full, (self.known + more) / (CROWDED * self._usable))) + 1)
 
     def _grow(self, wanted: int) -> None:
-        """See to it that the table has so many slots."""
+        """Make sure that the table has at least this many slots."""
         old, region = self.table, self.region
         before = slots = self.slots
         while slots < wanted:
@@ -258,23 +260,25 @@ class Store:
 
     @property
     def _usable(self) -> float:
-        """Share of the slots that has room for a state."""
+        """Return the share of the table's slots that can hold a state."""
         return 1.0 if self.slot == 8 else NUMBERS
 
     @property
     def _full(self) -> float:
-        """Share of the slots that may be taken."""
+        """Return the share of the table's slots that may be taken before the table grows."""
         return FULL if self.slot == 8 else FULL_OF_NUMBERS * NUMBERS
 
     def _by_region(self, work: Callable[[int], int]) -> None:
-        """Have this done with each region of the table, of several by a thread each."""
+        """Run `work` for each region of the table; several regions are done by one thread each."""
         if self.regions == 1:
             work(0)
         else:
             self.together(work)
 
     def _move(self, old: Area, size: int, region: int) -> int:
-        """Move the slots of a region of the old table; their memory is given back on the way."""
+        """Move the slots of a region of the old table into the new one; the old slots' memory is released on
+        the way.
+        """
         begin = 8 * size * region
         for first in range(0, size, MOVED):
             last = min(first + MOVED, size)
@@ -310,7 +314,7 @@ class Store:
         return self.known
 
     def _need(self, size: int) -> None:
-        """See to it that so many bytes can be written to the directory."""
+        """Raise Full if the directory's disk has no room for `size` more bytes."""
         if self.directory is not None and (free := shutil.disk_usage(self.directory).free) < RESERVE + size:
             raise Full(f"{self.directory} is full: {free >> 20:,} MiB are free")
 
@@ -354,14 +358,16 @@ class Store:
         return self.kernel.functions["root_of"](self.address(), ctypes.addressof(state))
 
     def canonical(self, row: Sequence[int]) -> list[int]:
-        """Return the state that stands for the orbit of this one: itself, without symmetry."""
+        """Return the row of the state that represents the orbit of this row; without symmetry the row
+        itself.
+        """
         words = (ctypes.c_uint64 * len(row))(*row)
         if self.kernel.reduction.symmetric:
             self.kernel.functions["canonical"](self.address(), ctypes.addressof(words))
         return list(words)
 
     def orbits(self) -> int:
-        """Return the number of states for which the known ones stand."""
+        """Return the number of states that the known ones represent."""
         if not self.kernel.reduction.symmetric:
             return self.known
         cuts = _cuts(0, self.known, self.threads)
@@ -380,8 +386,8 @@ class Store:
             first = self._expand(first, last)
 
     def _expand(self, first: int, last: int) -> int:
-        """One round: as many states from `first` on as the buffers hold the successors of; the number of the
-        next one is returned.
+        """Expand as many states from `first` on as the buffers can hold successors of; return the number of
+        the next state.
         """
         if self.nodes is not None:
             self._need(NODE_BYTES * self.nodes.slots)
@@ -396,7 +402,9 @@ class Store:
         return done
 
     def _in_phases(self, first: int, last: int) -> int:
-        """The same with a region for each of several threads."""
+        """Expand states in three phases, with a region of the table for each of several threads; return the
+        number of the next state.
+        """
         functions, threads = self.kernel.functions, self.threads if last - first >= FEW else 1
         before = [self.counted(thread) for thread in range(threads)]
         cuts = _cuts(first, last, threads)
@@ -419,19 +427,21 @@ class Store:
         return reached[stopped]
 
     def find(self, thread: int, buffer: int, first: int, last: int) -> int:
-        """Write, in a thread, the successors of the states first..last - 1 to a buffer; return the number of
+        """Write the successors of the states first..last - 1 to a buffer, in a thread; return the number of
         the first state whose successors may have no room.
         """
         self.remember(buffer, thread)
         return self.kernel.functions["expand"](self.address(buffer), first, last)
 
     def enter(self, buffer: int) -> None:
-        """Enter the new states of a buffer, and empty it, if there is one region."""
+        """Enter the new states of a buffer into the table of one region, and empty the buffer."""
         self.room(self.used(buffer))
         self.known = self.kernel.functions["absorb"](self.address(buffer), self.known)
 
     def lacks(self, first: int, last: int) -> bool:
-        """Return True if sleep sets have to move before the states first..last - 1 can wait together."""
+        """Return True if sleep sets must be moved before the states first..last - 1 can be expanded
+        together.
+        """
         return self.sleep.lacks(first, last)
 
     def move(self, first: int, last: int) -> None:
@@ -445,13 +455,13 @@ class Store:
         ]
 
     def discard(self, buffer: int, counted: tuple[bytes, int]) -> None:
-        """Drop the content of a buffer, and the counts made meanwhile: its successors will be found again."""
+        """Drop the content of a buffer, and the counts made meanwhile; its successors will be found again."""
         self.kernel.functions["empty"](self.address(buffer))
         self._recount(buffer, counted)
 
     def forget(self) -> None:
-        """Forget the states that were seen lately. An empty place holds a hash that cannot belong there, by
-        the last bits: 1 in the first place, 0 in the others.
+        """Forget the recently seen states. An empty place holds a hash that cannot occur there, because of
+        its last bits: 1 in the first place, 0 in the others.
         """
         recent = self._scratch["recent"]
         ctypes.memset(recent.address, 0, recent.size)
@@ -459,7 +469,7 @@ class Store:
             recent.write(thread * self._recent, (1).to_bytes(8, "little"))
 
     def _recount(self, buffer: int, counted: tuple[bytes, int]) -> None:
-        """Let so much have been counted beside a buffer."""
+        """Set the counts of a buffer to these values."""
         self._counts.write(buffer * self._counted_bytes, counted[0])
         self._contexts[buffer][fields.TRANSITIONS] = counted[1]
 
@@ -468,7 +478,7 @@ class Store:
         return sum(self.kernel.functions["insert"](self.address(thread), region) for region in regions)
 
     def _fresh(self, thread: int) -> int:
-        """Return the number of successors in a thread's buffer that are new, once they are inserted."""
+        """Return the number of new successors in a thread's buffer, after they were inserted."""
         return sum((ctypes.c_uint64 * self.threads).from_address(self._contexts[thread][fields.LENGTHS]))
 
     def _each(self, threads: int, work: Callable[[int], int]) -> list[int]:
@@ -508,8 +518,8 @@ class Store:
         return len(values)
 
     def _shown(self, thread: int, first: int, last: int) -> Iterator[tuple[int, int, int]]:
-        """The states first..last - 1 in parts, each with the address of their words: of trees a copy, which
-        stands until the next.
+        """Yield the states first..last - 1 in parts, each with the address of their words; for trees it is a
+        copy, which is valid until the next part.
         """
         if self.nodes is None:
             yield self.states.address + first * self.row, first, last
@@ -542,7 +552,7 @@ class Store:
         return first if number == sample else self._origin(number, first)
 
     def _origin(self, number: int, first: int) -> int:
-        """The first state from number `first` on that leads to state `number`."""
+        """Return the first state, from number `first` on, that leads to state `number`."""
         with self.recomputing():
             while first < number:
                 last = min(first + TRIED, number)
@@ -650,17 +660,17 @@ def _apart(size: int) -> int:
 
 
 def _cuts(first: int, last: int, parts: int) -> list[int]:
-    """Return the places where the numbers first..last - 1 are cut into equal parts."""
+    """Return the numbers at which first..last - 1 is cut into equal parts."""
     return [first + (last - first) * part // parts for part in range(parts + 1)]
 
 
 def _parts(first: int, last: int) -> list[tuple[int, int]]:
-    """The numbers first..last - 1 in parts that are copied at once."""
+    """Return the numbers first..last - 1 in parts that are copied at once."""
     return [(begin, min(begin + COPIED, last)) for begin in range(first, last, COPIED)]
 
 
 def _discard_area(area: Area) -> None:
-    """Give an area back, and the file in which it lived."""
+    """Release an area, and delete its file if it has one."""
     area.close()
     if area.file is not None:
         area.file.unlink(missing_ok=True)

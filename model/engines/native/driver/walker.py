@@ -24,8 +24,8 @@ Words = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class Noted:
-    """Finding of a walk: the first `length` steps show something about a property, in the state of these
-    words.
+    """Finding of a walk: its first `length` steps show something about a property, and end in the state with
+    these words.
     """
 
     property: str
@@ -97,8 +97,8 @@ class NativeWalker:
 
     def run(self, first: int, last: int, *, to_errors: bool = False) -> tuple[int, bool]:
         """Take walks from number `first` on: to `last`, or to one that found something or met an error.
-        Return the number of the next one, and True for an error: then the last walk does not count, but with
-        `to_errors` its part before the error does.
+        Return the number of the next walk, and True if the last walk met an error: then that walk does not
+        count, but with `to_errors` its part before the error does.
         """
         fired, counts = self._fired.copy(), self.counts()
         after = int(self.kernel.functions["walk_all"](self._context.ctypes.data, first, last))
@@ -116,7 +116,7 @@ class NativeWalker:
         return after, True
 
     def noted(self) -> list[Noted]:
-        """Return the new findings of the last walk, once."""
+        """Return the findings of the last walk that were not returned before."""
         rows = self._found[: int(self._context[walks.NOTED])]
         self._context[walks.NOTED] = 0
         return [Noted(self.kinds[int(row[0])], int(row[1]), row[2:].tobytes()) for row in rows]

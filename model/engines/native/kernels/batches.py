@@ -68,7 +68,9 @@ def slot_of(context: int, hashed: int) -> int:
 
 
 def note(context: int, code: int, status: int) -> int:
-    """Remember the first step of each kind of finding: kind 0 is an error, p + 1 property number p."""
+    """Remember the first step of each kind of finding: kind 0 is an error, kind p + 1 a break of property
+    number p.
+    """
     found = word(context, FOUND)
     if status & WRONG:
         if word(found, 0) == 0:
@@ -106,7 +108,7 @@ def take(context: int, state: int, out: int, parent: int, code: int, status: int
 
 
 def has(context: int, row: int) -> int:
-    """Return 1 if a row is in the set."""
+    """Return 1 if a row is in the set of collected rows."""
     hashed = hash_row(row)
     slot = slot_of(context, hashed)
     while word(slot, 1) != 0 and word(slot, 0) < hashed:
@@ -119,7 +121,9 @@ def has(context: int, row: int) -> int:
 
 
 def stands(context: int, slot: int, row: int) -> int:
-    """Return 1 if a slot with the hash of a row has this row; the hash of a single word is one to one."""
+    """Return 1 if a slot with the hash of a row holds this row. For rows of one word the hash decides, since
+    it is one to one.
+    """
     if W == 1:
         return 1
     return same(word(context, BUFFER) + (word(slot, 1) - 1) * 8 * W, row)
@@ -149,7 +153,9 @@ def enter(context: int, hashed: int, row: int, place: int) -> int:
 
 
 def sift(context: int) -> int:
-    """Keep each row of the buffer once: many at a time, so that memory latencies overlap."""
+    """Keep each row of the buffer once: many rows are processed at a time, so that memory latencies
+    overlap.
+    """
     first = word(context, SIFTED)
     used = word(context, USED)
     buffer = word(context, BUFFER)
@@ -214,7 +220,7 @@ def lead_to(context: int, first: int, last: int) -> int:
 
 
 def collect(context: int, rows: int, count: int) -> int:
-    """Put rows from elsewhere into the set, each once; return the size of the set."""
+    """Put `count` rows from elsewhere into the set, each once; return the size of the set."""
     used = word(context, USED)
     buffer = word(context, BUFFER)
     row = rows

@@ -42,8 +42,8 @@ def recover(context: int, last: int, first: int, found: int) -> int:
     """Compute, for each of the states last - 1..first in which some property is false, the bits that its
     successors reach, and whether it is quiet.
 
-    The others need no successors. States that may still gain are listed from place `found` on; the end of the
-    list is returned.
+    States in which all properties are true need no successors. States that may still gain bits are listed
+    from place `found` on; the end of the list is returned.
     """
     reach = word(context, REACH)
     wanted = word(context, WANTED)
@@ -95,8 +95,8 @@ def link(context: int, first: int, last: int) -> int:
 
 
 def sweep(context: int, last: int) -> int:
-    """Add to each of the states listed at 0..last - 1 the bits that its successors reach; return how many
-    states gained.
+    """Add, to each of the states listed at 0..last - 1, the bits that its successors reach; return how many
+    states gained bits.
     """
     offsets = word(context, OFFSETS)
     edges = word(context, EDGES)

@@ -1,4 +1,4 @@
-"""Fields of the context of a thread, an array of words whose address the functions between the steps get."""
+"""Fields of the context of a thread: an array of words, whose address the functions around the steps get."""
 
 from __future__ import annotations
 

@@ -42,8 +42,8 @@ def less(left: int, right: int) -> int:
 
 
 def sort_columns(context: int, state: int) -> int:
-    """Put the columns of a state in order, neighbour by neighbour; return how many of the orders leave it
-    unchanged.
+    """Put the columns of a state in order, exchanging neighbours; return how many orders of the members leave
+    the state unchanged.
     """
     one = word(context, SCRATCH)
     count = word(context, EXCHANGES)
@@ -73,8 +73,8 @@ def sort_columns(context: int, state: int) -> int:
 
 
 def canonical(context: int, state: int) -> int:
-    """Replace a state by the one that stands for its orbit; return how many of the orders leave it
-    unchanged.
+    """Replace a state by the one that represents its orbit; return how many orders of the members leave the
+    state unchanged.
     """
     if COLUMNS:
         return sort_columns(context, state)
@@ -99,7 +99,7 @@ def canonical(context: int, state: int) -> int:
 
 
 def orbits(context: int, first: int, last: int) -> int:
-    """Return the number of states for which the canonical states first..last - 1 stand."""
+    """Return the number of states that the canonical states first..last - 1 represent."""
     total = 0
     number = first
     while number < last:

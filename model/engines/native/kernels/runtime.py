@@ -194,7 +194,9 @@ def row_of(context: int, number: int) -> int:
 
 
 def state_of(context: int, number: int) -> int:
-    """Return the address of the words of a known state, until this thread asks for those of another."""
+    """Return the address of the words of a known state, valid until this thread asks for those of another
+    state.
+    """
     if MODE == TREE:
         return decompress(context, word(word(context, STATES), number))
     return row_of(context, number)
@@ -268,7 +270,7 @@ def ordinal_of(context: int, code: int) -> int:
 
 
 def mark(context: int, code: int) -> int:
-    """Note that a step was taken from the state at hand."""
+    """Note that a step was taken from the state that is being expanded."""
     ordinal = ordinal_of(context, code)
     explored = word(context, EXPLORED) + (ordinal >> 6) * 8
     set_word(explored, 0, word(explored, 0) | (1 << (ordinal & 63)))
@@ -289,8 +291,8 @@ def put_to_sleep(context: int, code: int, target: int) -> int:
 
 
 def sift(context: int) -> int:
-    """Remove from the buffer the successors seen lately, and list the rest by region: many at a time, so that
-    memory latencies overlap.
+    """Remove from the buffer the recently seen successors, and list the rest by region: many at a time, so
+    that memory latencies overlap.
     """
     first = word(context, SIFTED)
     used = word(context, USED)
@@ -329,7 +331,7 @@ def sift(context: int) -> int:
 
 
 def remember(recent: int, row: int, hashed: int) -> int:
-    """Remember a row; return whether it was not seen lately, without a branch that could not be predicted.
+    """Remember a row; return 1 if it was not seen recently, without a branch that could not be predicted.
 
     With 0 as the place of the memory no row counts as seen.
     """
@@ -362,8 +364,8 @@ def move_row(context: int, kept: int, place: int) -> int:
 
 
 def tell(context: int, sleeping: int) -> int:
-    """Write the steps that sleep in the state at hand by their numbers: the first byte is the mark of those
-    that do, which no other has.
+    """Write the steps that sleep in the state that is being expanded, by their numbers: the first byte is the
+    mark of sleeping steps, which no other step has.
     """
     asleep = word(context, ASLEEP)
     codes = word(context, CODES)
@@ -452,15 +454,15 @@ def tag_of(hashed: int) -> int:
 
 
 def free_at(table: int, position: int) -> int:
-    """Return the free slots of the line that begins at a position: a bit for each."""
+    """Return the free slots of the cache line that begins at a position: a bit for each slot."""
     if MODE == TREE:
         return equal_bytes(table + position * BYTES + TAGS, 0) & ALL_NUMBERS
     return equal_words(table + position * BYTES, ALL, 0)
 
 
 def alike_at(table: int, position: int, wanted: int) -> int:
-    """Return the taken slots of the line that begins at a position which keep the same part of a hash as
-    `wanted`.
+    """Return the taken slots of the cache line that begins at a position which keep the same part of a hash
+    as `wanted`: a bit for each slot.
     """
     if MODE == TREE:
         return equal_bytes(table + position * BYTES + TAGS, wanted >> 32)
@@ -542,14 +544,14 @@ def search(context: int, table: int, position: int, wanted: int, row: int) -> in
 
 
 def row_in(context: int, number: int) -> int:
-    """Return the address of the row whose number a slot has."""
+    """Return the address of the row of the state whose number a slot holds."""
     if number & PROVISIONAL:
         return word(context, BUFFERS) + (number & (PROVISIONAL - 1)) * 8 * ROW
     return row_of(context, number - 1)
 
 
 def ask(context: int, region: int, hashed: int) -> int:
-    """Prefetch the row of the first state with this hash at the beginning of the search for it."""
+    """Prefetch the row of the first state with this hash, before the hash is searched for."""
     table = word(context, TABLE) + region * word(context, REGION) * BYTES
     position = home(context, hashed)
     alike = alike_at(table, position, tag_of(hashed))
@@ -732,7 +734,8 @@ def move(context: int, region: int, old: int, first: int, last: int) -> int:
 
 
 def place_at(table: int, slots: int, position: int, value: int) -> int:
-    """Put a value that is not there into the first free slot from `position`, where a line begins, on.
+    """Put a value that is not in the table into the first free slot from `position` on, where a cache line
+    begins.
 
     Slots of eight bytes are read one after the other: the line was written just before, and could not be read
     as a whole at once.

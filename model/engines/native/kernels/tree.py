@@ -1,5 +1,5 @@
-"""A state of many words is kept as one: the root of a tree whose nodes states have in common; these functions
-become machine code like those of `runtime`.
+"""Tree compression: a state of many words is kept as one word, the root of a tree whose nodes states share;
+these functions become machine code like those of `runtime`.
 
 A node is two words: of a leaf two words of the state, of another the numbers of up to four nodes, 32 bits
 each; equal nodes are one. The root is the numbers of the two nodes below it, in one word, and has no number
@@ -101,7 +101,7 @@ def find_node(context: int, first: int, second: int, hashed: int) -> int:
 
 
 def node(context: int, first: int, second: int) -> int:
-    """Return the number of a node; make the node if there is none."""
+    """Return the number of the node with these two words; make the node if there is none."""
     return find_node(context, first, second, hash_node(first, second))
 
 
@@ -124,7 +124,7 @@ def enter_nodes(context: int, first: int, last: int) -> int:
 
 
 def end_roots(context: int) -> int:
-    """Find or make the requested nodes: all of them step by step, so that memory latencies overlap."""
+    """Find or make the requested nodes, all of them step by step, so that memory latencies overlap."""
     asks = word(context, ASKS)
     last = asks + word(context, ASK_COUNT) * 8 * ASK_WORDS
     table = word(context, NODE_TABLE)
@@ -150,7 +150,7 @@ def end_roots(context: int) -> int:
 
 
 def root_of(context: int, state: int) -> int:
-    """Return the root of a state, where no request is pending."""
+    """Return the root of a state, when no other request is pending."""
     row = word(context, OUT)
     compress(context, state, row)
     end_roots(context)
@@ -182,8 +182,8 @@ def sides(words: int) -> tuple[Part, Part]:
 
 
 def below(part: Part) -> tuple[Part, ...]:
-    """Return the parts below a node, none for a leaf: leaves if four are enough, else four with as many
-    leaves.
+    """Return the parts below a node; none for a leaf. They are leaves if four are enough, else four parts
+    with equally many leaves.
     """
     first, last = part
     leaves = -(-(last - first) // NODE_WORDS)
@@ -203,14 +203,16 @@ def parts(words: int) -> tuple[Part, ...]:
 
 
 class _Text:
-    """Writes a function; the path has the words of the state, and then the numbers of its nodes."""
+    """Writer of a function over trees; the path holds the words of the state, and then the numbers of its
+    nodes.
+    """
 
     def __init__(self, words: int) -> None:
         self.words, self.lines, self.count, self.block = words, list[str](), 0, "entry"
         self.numbers = {part: words + place for place, part in enumerate(parts(words))}
 
     def begin(self) -> None:
-        """Load what both functions need."""
+        """Emit the loads that both functions need."""
         self.context = self.emit("inttoptr i64 %context to ptr")
         self.path = self.pointer(self.field(PATH))
 
@@ -283,7 +285,7 @@ class _Compress(_Text):
         return differs, tuple(self.emit(f"phi i64 [{known}, %{before}], [{value}, %{end}]") for value in made)
 
     def node(self, part: Part) -> tuple[str, str]:
-        """The two words of a part's node."""
+        """Return the two words of a part's node."""
         under = below(part)
         if under:
             numbers = [self.number(one) for one in under]
@@ -295,7 +297,7 @@ class _Compress(_Text):
         return first, second
 
     def number(self, part: Part) -> str:
-        """The number of a part's node."""
+        """Return the number of a part's node."""
 
         def asked() -> tuple[str, ...]:
             first, second = self.node(part)
@@ -304,7 +306,7 @@ class _Compress(_Text):
         return self.unless_known(part, asked)[1][0]
 
     def joined(self, values: Sequence[str]) -> str:
-        """The values, bit by bit."""
+        """Return the bitwise "or" of the values."""
         return reduce(lambda left, right: self.emit(f"or i64 {left}, {right}"), values)
 
 
@@ -318,7 +320,7 @@ class _Decompress(_Text):
         return "\n".join([head, *self.lines, "}\n"])
 
     def read(self, under: Sequence[Part], values: Sequence[str]) -> None:
-        """Write the parts below a node, of which these are the words, into the path."""
+        """Write the parts below a node, whose words are `values`, into the path."""
         numbers = [
             half for value in values for half in (f"lshr i64 {value}, 32", f"and i64 {value}, {REFERENCE}")
         ]

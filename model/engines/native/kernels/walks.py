@@ -1,4 +1,4 @@
-"""Walks in machine code: successors are made, one is taken, the others are forgotten.
+"""Random walks in machine code: the successors of a state are made, one is taken, the others are forgotten.
 
 `walk_all` takes one walk after the other, and stops after one in which something was found. Three places hold
 states: the present one, the best successor so far, and the next one; they change their roles, and only the
@@ -83,7 +83,7 @@ def take(context: int, state: int, out: int, parent: int, code: int, status: int
 
 
 def find(context: int, kind: int, state: int, length: int) -> int:
-    """Record that a run of this length shows something, with the state at its end."""
+    """Record that a run of this length shows something, together with its last state."""
     entry = word(context, FOUND) + word(context, NOTED) * 8 * (W + 2)
     set_word(entry, 0, kind)
     set_word(entry, 1, length)
@@ -96,7 +96,9 @@ def find(context: int, kind: int, state: int, length: int) -> int:
 
 
 def judge(context: int, state: int, length: int, quiet: int) -> int:
-    """Evaluate the predicates that no shorter run decides: obligations in quiet states, others in all."""
+    """Evaluate the predicates that no run of at most this length has decided: obligations in quiet states,
+    all others in every state.
+    """
     number = 0
     while number < word(context, PREDICATES):
         role = word(word(context, ROLES), number)
@@ -126,7 +128,9 @@ def judge(context: int, state: int, length: int, quiet: int) -> int:
 
 
 def refuse(context: int, status: int, state: int, length: int) -> int:
-    """Record the properties that the last step broke, unless a shorter run shows them."""
+    """Record the properties that the last step broke, unless a run of at most this length shows them
+    already.
+    """
     broken = status >> BROKEN_SHIFT
     kind = 0
     while broken != 0:
@@ -156,7 +160,7 @@ def weigh(context: int, key: int) -> int:
 
 
 def walk(context: int, number: int) -> int:
-    """Take one walk."""
+    """Take the walk with this number."""
     key = mix(word(context, SEED) + (number + 1) * GAMMA)
     weigh(context, key)
     start = word(context, STARTS) + mix(key ^ START) % word(context, START_COUNT) * 8 * W
