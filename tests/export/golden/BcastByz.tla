@@ -16,28 +16,28 @@ VARIABLES correct, pc, received, sent
 
 vars == <<correct, pc, received, sent>>
 
-\* Return the number of ECHO messages from correct processes that P could have received.
+\* Return True if all these ECHO messages come from correct processes that have sent ECHO.
 from_correct_senders(new, sent_) == (new \subseteq sent_)
 
-\* Return the number of ECHO messages that P could have received from correct or faulty processes.
+\* Return True if all these ECHO messages can be received: each sender has sent ECHO, or is faulty.
 from_any_sender(new, correct_, sent_) == (\A q \in new : ((q \in sent_) \/ ~((q \in correct_))))
 
-\* Return the number of processes from which P has heard ECHO, with those that it receives now.
+\* Return the number of processes from which P has heard ECHO, those in `new` included.
 heard(p, new, received_) == Cardinality((received_[p] \cup new))
 
-\* Every correct process has heard of the broadcast.
+\* Return True if every correct process has heard of the broadcast.
 all_correct_heard(correct_, pc_) == (\A p \in correct_ : (pc_[p] = "V1"))
 
-\* No correct process has heard of the broadcast.
+\* Return True if no correct process has heard of the broadcast.
 no_correct_heard(correct_, pc_) == (\A p \in correct_ : (pc_[p] = "V0"))
 
-\* A correct process has accepted.
+\* Return True if a correct process has accepted.
 some_accepts(correct_, pc_) == (\E p \in correct_ : (pc_[p] = "AC"))
 
-\* No correct process has accepted.
+\* Return True if no correct process has accepted.
 none_accepts(correct_, pc_) == ~(some_accepts(correct_, pc_))
 
-\* Every correct process has accepted.
+\* Return True if every correct process has accepted.
 all_accept(correct_, pc_) == (\A p \in correct_ : (pc_[p] = "AC"))
 
 TypeOK ==
@@ -46,7 +46,7 @@ TypeOK ==
   /\ (DOMAIN received = Process /\ \A k_1 \in Process : (\A e_1 \in received[k_1] : (e_1 \in Process)))
   /\ (\A e_2 \in sent : (e_2 \in Process))
 
-\* No more than the tolerated processes are faulty.
+\* Invariant: at most the tolerated number of processes is faulty.
 FCConstraints == (Cardinality(correct) >= (processes - tolerated))
 
 Init ==
@@ -57,7 +57,7 @@ Init ==
       /\ received = [k_1 \in Process |-> {}]
       /\ sent = {}
 
-\* The first `if`: a process that has heard of the broadcast sends ECHO.
+\* Send ECHO at a process that has heard of the broadcast: the first `if` of the figure.
 upon_v1(p, new) ==
   /\ ((p \in correct) /\ from_any_sender(new, correct, sent)) = TRUE
   /\ pc[p] = "V1"
@@ -66,7 +66,7 @@ upon_v1(p, new) ==
   /\ sent' = sent \cup {p}
   /\ UNCHANGED <<correct>>
 
-\* The third `if`: a process that has surely heard ECHO from a correct process sends it too.
+\* Send ECHO at a process that has certainly heard ECHO from a correct process: the third `if`.
 upon_non_faulty(p, new) ==
   /\ ((p \in correct) /\ from_any_sender(new, correct, sent)) = TRUE
   /\ ((pc[p] = "V0") \/ (pc[p] = "V1")) = TRUE
@@ -77,8 +77,8 @@ upon_non_faulty(p, new) ==
   /\ sent' = sent \cup {p}
   /\ UNCHANGED <<correct>>
 
-\* The second and third `if`: a process that has heard ECHO from enough processes sends it, and
-\* accepts.
+\* Send ECHO and accept at a process that has heard ECHO from enough processes: the second and third
+\* `if`.
 upon_accept_not_sent_before(p, new) ==
   /\ ((p \in correct) /\ from_any_sender(new, correct, sent)) = TRUE
   /\ ((pc[p] = "V0") \/ (pc[p] = "V1")) = TRUE
@@ -88,7 +88,7 @@ upon_accept_not_sent_before(p, new) ==
   /\ sent' = sent \cup {p}
   /\ UNCHANGED <<correct>>
 
-\* The second `if`: a process that has heard ECHO from enough processes accepts.
+\* Accept at a process that has heard ECHO from enough processes: the second `if`.
 upon_accept_sent_before(p, new) ==
   /\ ((p \in correct) /\ from_any_sender(new, correct, sent)) = TRUE
   /\ pc[p] = "SE"

@@ -24,7 +24,8 @@ later(a, b) == [k \in Process |-> (IF (a[k] < b[k]) THEN b[k] ELSE a[k])]
 \* Return the number of messages of Q that P has delivered.
 count(p, q, delivered_) == Cardinality({name \in delivered_[p] : (name.sender = q)})
 
-\* The message is the next one of its sender, and all that its sender had delivered is delivered.
+\* Return True if P may deliver the message: it is the next one of its sender, and P has delivered all
+\* that its sender had delivered.
 may_deliver(p, message, clock_) == (LET mine == clock_[p] IN (LET stamp == message.clock IN (\A k \in Process : (IF (k = message.sender) THEN (stamp[k] = (mine[k] + 1)) ELSE (stamp[k] <= mine[k])))))
 
 TypeOK ==
@@ -33,10 +34,11 @@ TypeOK ==
   /\ (DOMAIN delivered = Process /\ \A k_2 \in Process : (\A e_1 \in delivered[k_2] : (e_1 \in Name)))
   /\ (DOMAIN past = Name /\ \A k_3 \in Name : (\A e_2 \in past[k_3] : (e_2 \in Name)))
 
-\* Invariant: with a message everything is delivered that happened before its broadcast.
+\* Invariant: a process that has delivered a message has delivered everything that happened before its
+\* broadcast.
 CausalDelivery == (\A p \in Process : \A name \in delivered[p] : (past[name] \subseteq delivered[p]))
 
-\* Invariant: a clock counts the delivered messages.
+\* Invariant: each clock counts the messages that its process has delivered.
 ClocksCount == (\A p \in Process : (clock[p] = [q \in Process |-> count(p, q, delivered)]))
 
 Init ==
@@ -45,7 +47,7 @@ Init ==
   /\ delivered = [k_2 \in Process |-> {}]
   /\ past = [k_3 \in Name |-> {}]
 
-\* P sends its next message, which it delivers itself at once.
+\* Send P's next message, and deliver it at P at once.
 broadcast(p) ==
   /\ clock[p][p] < broadcasts
   /\ LET name == [record |-> "Name", sender |-> p, number |-> (clock[p][p] + 1)]
@@ -56,7 +58,7 @@ broadcast(p) ==
        /\ network' = network \cup {[record |-> "Message", sender |-> p, clock |-> stamp]}
        /\ delivered' = [delivered EXCEPT ![p] = (delivered[p] \cup {name})]
 
-\* P delivers a message of another.
+\* Deliver at P a message of another process.
 deliver(p, message) ==
   /\ message \in network
   /\ LET name == [record |-> "Name", sender |-> message.sender, number |-> message.clock[message.sender]]

@@ -18,7 +18,7 @@ vars == <<color, met, waiting, held>>
 RECURSIVE SumOver(_, _)
 SumOver(f, S) == IF S = {} THEN 0 ELSE LET x == CHOOSE x \in S : TRUE IN f[x] + SumOver(f, S \ {x})
 
-\* The colour of both after a meeting.
+\* Return the colour that both creatures have after a meeting of colours a and b.
 complement(a, b) == (IF (a = b) THEN a ELSE (LET found == SelectSeq(<<"BLUE", "RED", "YELLOW", "FADED">>, LAMBDA c : ((c # a) /\ (c # b))) IN found[1]))
 
 TypeOK ==
@@ -27,7 +27,8 @@ TypeOK ==
   /\ (waiting = None \/ (waiting \in Creature))
   /\ (held \in (0 .. 4))
 
-\* After the last meeting every meeting was counted by two.
+\* Invariant: after the last meeting the creatures' counts of their meetings sum to twice the number
+\* of meetings.
 SumMet == ((held < meetings) \/ ((LET f == [c \in Creature |-> met[c]] IN SumOver(f, DOMAIN f)) = (2 * meetings)))
 
 Init ==

@@ -14,10 +14,10 @@ VARIABLES messages, started, initiator, standing
 
 vars == <<messages, started, initiator, standing>>
 
-\* The next node of the ring.
+\* Return the next node of the ring.
 successor(p) == ((p + 1) % nodes)
 
-\* Return True if a node may win.
+\* Return True if some node is still a candidate, which may win.
 has_candidate(standing_) == (\E p \in Node : (standing_[p] = "CANDIDATE"))
 
 \* Return True if a node has won.
@@ -29,7 +29,8 @@ TypeOK ==
   /\ (DOMAIN initiator = Node /\ \A k_2 \in Node : (initiator[k_2] \in BOOLEAN))
   /\ (DOMAIN standing = Node /\ \A k_3 \in Node : (standing[k_3] \in Standing))
 
-\* The winner is the initiator with the smallest identity, and everybody else has lost.
+\* Invariant: the winner is the initiator with the smallest identity, and every other node has
+\* lost.
 Correctness == (\A p \in Node : ((standing[p] # "WON") \/ (initiator[p] /\ (\A q \in {q \in Node : (q # p)} : ((standing[q] = "LOST") /\ (~(initiator[q]) \/ (q > p)))))))
 
 Init ==
@@ -46,7 +47,7 @@ Init ==
            /\ initiator = IF (2 \in initiators) THEN [initiator_5 EXCEPT ![2] = TRUE] ELSE initiator_5
            /\ standing = IF (2 \in initiators) THEN [standing_5 EXCEPT ![2] = "CANDIDATE"] ELSE standing_5
 
-\* An initiator sends its own identity to its neighbour.
+\* Send the identity of an initiator to its neighbour.
 start(p) ==
   /\ ~(started[p])
   /\ started' = [started EXCEPT ![p] = TRUE]

@@ -15,16 +15,17 @@ VARIABLES holder, clean, hungry, place
 
 vars == <<holder, clean, hungry, place>>
 
-\* The neighbour on the left (-1) or on the right (1); with it the fork on the right.
+\* Return the neighbour of p on the left (-1) or on the right (1), which also names a fork: the right
+\* neighbour the one on p's right.
 beside(p, distance) == ((p + distance) % philosophers)
 
-\* P has the fork, and it is dirty.
+\* Return True if p has the fork, and the fork is dirty.
 must_hand_over(p, fork, holder_, clean_) == ((holder_[fork] = p) /\ ~(clean_[fork]))
 
-\* P has both forks, and they are clean.
+\* Return True if p has both forks, and both are clean.
 can_eat(p, holder_, clean_) == (LET right == beside(p, 1) IN ((holder_[p] = p) /\ (holder_[right] = p) /\ clean_[p] /\ clean_[right]))
 
-\* P is not hungry.
+\* Return True if p is not hungry.
 is_sated(p, hungry_) == ~(hungry_[p])
 
 TypeOK ==
@@ -33,7 +34,7 @@ TypeOK ==
   /\ (DOMAIN hungry = Philosopher /\ \A k_2 \in Philosopher : (hungry[k_2] \in BOOLEAN))
   /\ (DOMAIN place = Philosopher /\ \A k_3 \in Philosopher : (place[k_3] \in Place))
 
-\* Philosophers who share a fork do not eat at the same time.
+\* Invariant: philosophers who share a fork do not eat at the same time.
 ExclusiveAccess == ~((\E p \in Philosopher : \E q \in Philosopher : ((p # q) /\ ((q = beside(p, 1)) \/ (p = beside(q, 1))) /\ (place[p] = "EAT") /\ (place[q] = "EAT"))))
 
 Init ==
@@ -45,7 +46,8 @@ Init ==
            /\ hungry = [k_2 \in Philosopher |-> TRUE]
            /\ place = [k_3 \in Philosopher |-> "LOOP"]
 
-\* Hand over one dirty fork, the left one first; then see what to do next.
+\* Hand over one dirty fork of p, the left one first; and let p go to think if it is not hungry, or to
+\* eat if it can.
 loop(p) ==
   /\ LET right == beside(p, 1)
      IN
@@ -56,7 +58,7 @@ loop(p) ==
        /\ clean' = IF must_hand_over(p, p, holder, clean) THEN [clean EXCEPT ![p] = TRUE] ELSE (IF must_hand_over(p, right, holder, clean) THEN [clean EXCEPT ![right] = TRUE] ELSE clean)
        /\ UNCHANGED <<hungry>>
 
-\* Eating makes both forks dirty.
+\* Let p eat, which makes both forks dirty.
 eat(p) ==
   /\ place[p] = "EAT"
   /\ hungry' = [hungry EXCEPT ![p] = FALSE]
@@ -64,7 +66,7 @@ eat(p) ==
   /\ place' = [place EXCEPT ![p] = "LOOP"]
   /\ UNCHANGED <<holder>>
 
-\* Thinking makes hungry.
+\* Let p think, which makes p hungry.
 think(p) ==
   /\ place[p] = "THINK"
   /\ hungry' = [hungry EXCEPT ![p] = TRUE]

@@ -17,7 +17,7 @@ vars == <<active, color, token_at, token_color>>
 \* Return True if no node works.
 terminated(active_) == ~((\E p \in Node : active_[p]))
 
-\* Node 0 knows that nobody works.
+\* Return True if node 0 knows that no node works.
 detected(active_, color_, token_at_, token_color_) == (LET first == 0 IN ((token_at_ = first) /\ (token_color_ = "WHITE") /\ (color_[first] = "WHITE") /\ ~(active_[first])))
 
 TypeOK ==
@@ -29,8 +29,8 @@ TypeOK ==
 \* Invariant: when node 0 detects termination, no node works.
 TerminationDetection == (~(detected(active, color, token_at, token_color)) \/ terminated(active))
 
-\* Dijkstra's invariant: behind the token nobody works, or a black node is ahead of it, or it is black
-\* itself.
+\* Dijkstra's invariant: all nodes behind the token are idle, or a node ahead of the token is black,
+\* or the token is black.
 Inv == ((\A p \in {p \in Node : (token_at < p)} : ~(active[p])) \/ (\E p_2 \in {p_2 \in Node : (p_2 <= token_at)} : (color[p_2] = "BLACK")) \/ (token_color = "BLACK"))
 
 Init ==
@@ -40,7 +40,7 @@ Init ==
       /\ token_at = place
       /\ token_color = "BLACK"
 
-\* Node 0 has learned nothing from the last round and sends a white token.
+\* Send a white token from node 0, which has learned nothing from the last round.
 initiate_probe ==
   /\ LET first == 0
      IN
@@ -51,7 +51,8 @@ initiate_probe ==
        /\ color' = [color EXCEPT ![first] = "WHITE"]
        /\ UNCHANGED <<active>>
 
-\* A node that does not work, or whose round is lost, passes the token on and is white again.
+\* Pass the token on at a node that does not work, or whose round of the token is already in vain; the
+\* node turns white.
 pass_token(p) ==
   /\ (p > 0) /\ (token_at = p)
   /\ (~(active[p]) \/ (color[p] = "BLACK") \/ (token_color = "BLACK")) = TRUE
@@ -60,14 +61,15 @@ pass_token(p) ==
   /\ color' = [color EXCEPT ![p] = "WHITE"]
   /\ UNCHANGED <<active>>
 
-\* A node that works gives work to another; if the token has passed that one, it turns black.
+\* Give work from a working node p to another, q; if q is later in the ring, so that the token may
+\* have passed q, p turns black.
 send_message(p, q) ==
   /\ active[p] /\ (p # q)
   /\ active' = [active EXCEPT ![q] = TRUE]
   /\ color' = IF (q > p) THEN [color EXCEPT ![p] = "BLACK"] ELSE color
   /\ UNCHANGED <<token_at, token_color>>
 
-\* A node has done its work.
+\* End the work of a node.
 deactivate(p) ==
   /\ active[p]
   /\ active' = [active EXCEPT ![p] = FALSE]

@@ -31,7 +31,7 @@ correct(p, crashed_) == ~(crashed_[p])
 \* Return the next holder of the token, s + 1 mod n (line 18).
 successor(p) == ((p + 1) % processes)
 
-\* Return the stage of line 8, so that the test is repeated.
+\* Return the stage of line 8, so that the holder tests again for a missing message.
 stage_after_one == "checking"
 
 \* Return True for the announced message, since p does not have the token's list (lines 28-29, reading
@@ -73,7 +73,7 @@ Init ==
       /\ listed = {}
       /\ broadcasts = 0
 
-\* A packet in flight disappears.
+\* Lose a packet in flight, within the budget.
 lose(packet) ==
   /\ packet \in network
   /\ lost < losses
@@ -113,7 +113,8 @@ receive_token(p) ==
   /\ stage' = "checking"
   /\ UNCHANGED <<crashed, origin, delivered, network, lost, received, delivered_queue, wanted, listed, broadcasts>>
 
-\* Check whether a listed m' was not delivered (lines 8-9): `missing`, or None.
+\* Check whether some listed m' was not delivered (lines 8-9); `missing` is such a message, or
+\* None.
 check(p, missing) ==
   /\ (holder = p) /\ (stage = "checking")
   /\ (((missing = None)) => (\A m \in listed : (m \in delivered_queue[p]))) = TRUE

@@ -14,22 +14,22 @@ VARIABLES sent_no, sent_yes, faulty_no, faulty_yes, received_yes, received_no, s
 
 vars == <<sent_no, sent_yes, faulty_no, faulty_yes, received_yes, received_no, some_fail, pc>>
 
-\* A process is against it.
+\* Return True if some process will vote NO.
 some_votes_no(pc_) == (\E i \in Process : (pc_[i] = "NO"))
 
-\* No process has committed.
+\* Return True if no process has committed.
 nobody_commits(pc_) == (\A i \in Process : (pc_[i] # "COMMIT"))
 
-\* Every process is for it, and knows of no failure.
+\* Return True if every process will vote YES and knows of no failure.
 all_vote_yes(some_fail_, pc_) == (\A i \in Process : ((pc_[i] = "YES") /\ ~(some_fail_[i])))
 
-\* No process has aborted.
+\* Return True if no process has aborted.
 nobody_aborts(pc_) == (\A i \in Process : (pc_[i] # "ABORT"))
 
 \* Return True if no process has crashed, and none has a failure notice.
 nobody_fails(some_fail_, pc_) == (\A i \in Process : ((pc_[i] # "BYZ") /\ ~(some_fail_[i])))
 
-\* Every process has committed or aborted.
+\* Return True if every process has committed or aborted.
 all_decide(pc_) == (\A i \in Process : ((pc_[i] = "COMMIT") \/ (pc_[i] = "ABORT")))
 
 TypeOK ==
@@ -42,7 +42,7 @@ TypeOK ==
   /\ (DOMAIN some_fail = Process /\ \A k_2 \in Process : (some_fail[k_2] \in BOOLEAN))
   /\ (DOMAIN pc = Process /\ \A k_3 \in Process : (pc[k_3] \in Status))
 
-\* No two processes decide differently.
+\* Invariant: no two processes decide differently.
 AgrrLtl == ~((\E i \in Process : \E j \in Process : ((pc[i] = "COMMIT") /\ (pc[j] = "ABORT"))))
 
 Init ==
@@ -56,7 +56,7 @@ Init ==
       /\ some_fail = [[[[k_2 \in Process |-> FALSE] EXCEPT ![0] = (0 \in told)] EXCEPT ![1] = (1 \in told)] EXCEPT ![2] = (2 \in told)]
       /\ pc = [[[[k_3 \in Process |-> "YES"] EXCEPT ![0] = (IF (0 \in agree) THEN "YES" ELSE "NO")] EXCEPT ![1] = (IF (1 \in agree) THEN "YES" ELSE "NO")] EXCEPT ![2] = (IF (2 \in agree) THEN "YES" ELSE "NO")]
 
-\* A process stops; if it was about to vote, its vote may be received.
+\* Crash a process; if it was about to vote, its vote may still be received.
 crash(i) ==
   /\ pc[i] # "BYZ"
   /\ faulty_yes' = IF (pc[i] = "YES") THEN (faulty_yes + 1) ELSE faulty_yes
@@ -64,46 +64,46 @@ crash(i) ==
   /\ pc' = [pc EXCEPT ![i] = "BYZ"]
   /\ UNCHANGED <<sent_no, sent_yes, received_yes, received_no, some_fail>>
 
-\* A vote YES arrives.
+\* Receive a vote YES.
 receive_yes(i) ==
   /\ (pc[i] = "SENT") /\ (received_yes[i] < (sent_yes + faulty_yes))
   /\ received_yes' = [received_yes EXCEPT ![i] = (received_yes[i] + 1)]
   /\ UNCHANGED <<sent_no, sent_yes, faulty_no, faulty_yes, received_no, some_fail, pc>>
 
-\* A vote NO arrives.
+\* Receive a vote NO.
 receive_no(i) ==
   /\ (pc[i] = "SENT") /\ (received_no[i] < (sent_no + faulty_no))
   /\ received_no' = [received_no EXCEPT ![i] = (received_no[i] + 1)]
   /\ UNCHANGED <<sent_no, sent_yes, faulty_no, faulty_yes, received_yes, some_fail, pc>>
 
-\* A process that knows of no failure votes YES.
+\* Vote YES at a process that knows of no failure.
 send_yes(i) ==
   /\ (pc[i] = "YES") /\ ~(some_fail[i])
   /\ pc' = [pc EXCEPT ![i] = "SENT"]
   /\ sent_yes' = sent_yes + 1
   /\ UNCHANGED <<sent_no, faulty_no, faulty_yes, received_yes, received_no, some_fail>>
 
-\* A process that knows of no failure votes NO.
+\* Vote NO at a process that knows of no failure.
 send_no(i) ==
   /\ (pc[i] = "NO") /\ ~(some_fail[i])
   /\ pc' = [pc EXCEPT ![i] = "SENT"]
   /\ sent_no' = sent_no + 1
   /\ UNCHANGED <<sent_yes, faulty_no, faulty_yes, received_yes, received_no, some_fail>>
 
-\* A process that knows of a failure aborts without a vote.
+\* Abort without a vote at a process that knows of a failure.
 abort_no_yes(i) ==
   /\ some_fail[i]
   /\ ((pc[i] = "YES") \/ (pc[i] = "NO")) = TRUE
   /\ pc' = [pc EXCEPT ![i] = "ABORT"]
   /\ UNCHANGED <<sent_no, sent_yes, faulty_no, faulty_yes, received_yes, received_no, some_fail>>
 
-\* A process that has received NO aborts.
+\* Abort at a process that has received a vote NO.
 abort_sent(i) ==
   /\ (pc[i] = "SENT") /\ (received_no[i] > 0)
   /\ pc' = [pc EXCEPT ![i] = "ABORT"]
   /\ UNCHANGED <<sent_no, sent_yes, faulty_no, faulty_yes, received_yes, received_no, some_fail>>
 
-\* A process that has received YES from all commits.
+\* Commit at a process that has received YES from all.
 commit(i) ==
   /\ (pc[i] = "SENT") /\ (received_no[i] = 0)
   /\ received_yes[i] >= processes

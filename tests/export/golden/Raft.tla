@@ -25,22 +25,23 @@ vars == <<term, voted_for, role, log, commit, messages>>
 
 Slice(s, l, u) == SubSeq(s, IF l < 0 THEN 1 ELSE l + 1, IF u < Len(s) THEN u ELSE Len(s))
 
-\* S leads in its term, or believes so.
+\* Return True if s leads in its term, or believes so.
 is_leader(s, role_) == (role_[s] = "LEADER")
 
-\* The term of the last entry.
+\* Return the term of the last entry in the log of s; 0 if the log is empty.
 last_term(s, log_) == (IF (Len(log_[s]) > 0) THEN log_[s][Len(log_[s])] ELSE 0)
 
-\* S has not voted in its term.
+\* Return True if s has not voted in its term.
 has_its_vote(s, voted_for_) == (voted_for_[s] = None)
 
-\* The candidate's log is not behind that of S (section 5.4.1).
+\* Return True if the candidate's log is at least as up to date as that of s (section 5.4.1).
 is_up_to_date(s, request, log_) == ((request.last_term > last_term(s, log_)) \/ ((request.last_term = last_term(s, log_)) /\ (request.length >= Len(log_[s]))))
 
-\* S has said that its log is that of the leader up to this length, or beyond.
+\* Return True if s has said that its log is that of the leader up to this length, or beyond.
 has_accepted(s, term_1, length, messages_) == (\E n \in {n \in (0 .. 1) : (n >= length)} : ([record |-> "Accepted", term |-> term_1, server |-> s, length |-> n] \in messages_))
 
-\* A leader counts copies of its own entries only (section 5.4.2).
+\* Return True if leader s may commit its log up to this length by counting copies: the last entry is
+\* of its own term (section 5.4.2).
 may_commit(s, length, term_, log_) == (IF (length > 0) THEN (log_[s][length] = term_[s]) ELSE FALSE)
 
 TypeOK ==
@@ -51,13 +52,13 @@ TypeOK ==
   /\ (DOMAIN commit = Server /\ \A k_4 \in Server : (commit[k_4] \in (0 .. 1)))
   /\ (\A e \in messages : (e \in (RequestVote \cup Vote \cup AppendEntries \cup Accepted)))
 
-\* A term has at most one leader.
+\* Invariant: a term has at most one leader.
 ElectionSafety == ~((\E a \in Server : \E b \in Server : ((a # b) /\ is_leader(a, role) /\ is_leader(b, role) /\ (term[a] = term[b]))))
 
-\* Logs that have an entry in common are equal up to it.
+\* Invariant: logs that have an entry in common are equal up to that entry.
 LogMatching == (\A a \in Server : \A b \in Server : \A i \in 0 .. ((IF (Len(log[a]) > Len(log[b])) THEN Len(log[b]) ELSE Len(log[a])) - 1) : ((log[a][i + 1] # log[b][i + 1]) \/ (Slice(log[a], 0, i) = Slice(log[b], 0, i))))
 
-\* A leader has every entry that was committed before its term.
+\* Invariant: a leader has every entry that was committed before its term.
 LeaderCompleteness == (\A a \in Server : \A b \in Server : (~(is_leader(a, role)) \/ (term[b] > term[a]) \/ (Slice(log[a], 0, commit[b]) = Slice(log[b], 0, commit[b]))))
 
 \* Invariant: no two servers have committed different entries at one place.
@@ -71,7 +72,7 @@ Init ==
   /\ commit = [k_4 \in Server |-> 0]
   /\ messages = {}
 
-\* S hears nothing of a leader, and stands for election in a new term.
+\* Let s, which hears nothing of a leader, stand for election in a new term.
 time_out(s) ==
   /\ ~(is_leader(s, role)) /\ (term[s] < terms)
   /\ LET term_1 == term[s] + 1
@@ -82,7 +83,7 @@ time_out(s) ==
        /\ role' = [role EXCEPT ![s] = "CANDIDATE"]
        /\ UNCHANGED <<log, commit>>
 
-\* S learns of a later term, and follows.
+\* Let s learn of a later term, and follow in it.
 update_term(s, message) ==
   /\ message \in messages
   /\ message.term > term[s]
@@ -91,7 +92,7 @@ update_term(s, message) ==
   /\ role' = [role EXCEPT ![s] = "FOLLOWER"]
   /\ UNCHANGED <<log, commit, messages>>
 
-\* S votes for a candidate, for one in each term.
+\* Vote at s for a candidate, for one in each term.
 vote(s, request) ==
   /\ request \in messages
   /\ ((request.term = term[s]) /\ has_its_vote(s, voted_for)) = TRUE
@@ -100,20 +101,20 @@ vote(s, request) ==
   /\ messages' = messages \cup {[record |-> "Vote", term |-> request.term, voter |-> s, candidate |-> request.candidate]}
   /\ UNCHANGED <<term, role, log, commit>>
 
-\* A majority has voted for S.
+\* Make s the leader, for which a majority has voted.
 become_leader(s) ==
   /\ role[s] = "CANDIDATE"
   /\ (2 * Cardinality({q \in Server : ([record |-> "Vote", term |-> term[s], voter |-> q, candidate |-> s] \in messages)})) > servers
   /\ role' = [role EXCEPT ![s] = "LEADER"]
   /\ UNCHANGED <<term, voted_for, log, commit, messages>>
 
-\* A leader appends an entry.
+\* Append an entry to the log of a leader.
 client_request(s) ==
   /\ (is_leader(s, role) /\ (Len(log[s]) < entries)) = TRUE
   /\ log' = [log EXCEPT ![s] = Append(log[s], term[s])]
   /\ UNCHANGED <<term, voted_for, role, commit, messages>>
 
-\* A leader sends the entries that follow the first ones, to any server.
+\* Send the leader's entries after the first `previous` ones, to all servers.
 append_entries(s, previous) ==
   /\ LET mine == log[s]
      IN
@@ -121,7 +122,8 @@ append_entries(s, previous) ==
        /\ messages' = messages \cup {[record |-> "AppendEntries", term |-> term[s], previous |-> previous, previous_term |-> (IF (previous > 0) THEN mine[previous] ELSE 0), entries |-> Slice(mine, previous, Len(mine)), commit |-> commit[s]]}
        /\ UNCHANGED <<term, voted_for, role, log, commit>>
 
-\* S has the entry that the new ones follow: it appends these, in place of others that it may have.
+\* Append the leader's entries at s, which has the entry that they follow; they replace other entries
+\* that s may have there.
 accept(s, message) ==
   /\ message \in messages
   /\ LET mine == log[s]
@@ -138,7 +140,7 @@ accept(s, message) ==
             /\ messages' = messages \cup {[record |-> "Accepted", term |-> message.term, server |-> s, length |-> length]}
             /\ UNCHANGED <<term, voted_for>>
 
-\* A majority has stored the entries of the leader up to this length.
+\* Commit at leader s its log up to this length, which a majority has stored.
 advance_commit(s, length) ==
   /\ (is_leader(s, role) /\ ((commit[s] < length) /\ (length <= Len(log[s])))) = TRUE
   /\ may_commit(s, length, term, log) = TRUE

@@ -24,7 +24,7 @@ TypeOK ==
   /\ (\A e \in prepared : (e \in RM))
   /\ (\A e_1 \in messages : (e_1 \in (Prepared \cup Commit \cup Abort)))
 
-\* No resource manager has aborted while another has committed.
+\* Invariant: no resource manager has aborted while another has committed.
 consistent == ~((\E a \in RM : \E b \in RM : ((status[a] = "ABORTED") /\ (status[b] = "COMMITTED"))))
 
 Init ==
@@ -33,35 +33,35 @@ Init ==
   /\ prepared = {}
   /\ messages = {}
 
-\* The transaction manager hears that a resource manager is prepared.
+\* Note at the transaction manager that a resource manager is prepared.
 learn_prepared(message) ==
   /\ message \in messages
   /\ phase = "INIT"
   /\ prepared' = prepared \cup {message.rm}
   /\ UNCHANGED <<status, phase, messages>>
 
-\* All are prepared: the transaction commits.
+\* Decide to commit, when all resource managers are prepared.
 commit ==
   /\ ((phase = "INIT") /\ (\A r \in RM : (r \in prepared))) = TRUE
   /\ phase' = "COMMITTED"
   /\ messages' = messages \cup {[record |-> "Commit"]}
   /\ UNCHANGED <<status, prepared>>
 
-\* The transaction manager may abort as long as it has not committed.
+\* Decide to abort, as long as the transaction manager has not committed.
 abort ==
   /\ phase = "INIT"
   /\ phase' = "ABORTED"
   /\ messages' = messages \cup {[record |-> "Abort"]}
   /\ UNCHANGED <<status, prepared>>
 
-\* A resource manager that works gets prepared and says so.
+\* Prepare a resource manager that works, which says so to the transaction manager.
 prepare(r) ==
   /\ status[r] = "WORKING"
   /\ status' = [status EXCEPT ![r] = "PREPARED"]
   /\ messages' = messages \cup {[record |-> "Prepared", rm |-> r]}
   /\ UNCHANGED <<phase, prepared>>
 
-\* A resource manager that works may abort; nobody needs to be told.
+\* Abort a resource manager that works; it tells nobody.
 choose_abort(r) ==
   /\ status[r] = "WORKING"
   /\ status' = [status EXCEPT ![r] = "ABORTED"]
