@@ -34,7 +34,7 @@ class StopReason(Enum):
 
 @dataclass(frozen=True)
 class Stop:
-    """End of an exploration: its reason, and the same in words (`the bound of 1,000 states`)."""
+    """End of an exploration: its reason, and the reason in words (`the bound of 1,000 states`)."""
 
     reason: StopReason
     words: str

@@ -106,7 +106,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Provenance:
-    """Provenance of a verdict: program, engine and bounds, enough to repeat it."""
+    """Provenance of a verdict: program, engine and bounds, so that the check can be repeated."""
 
     spec: str
     digest: str
@@ -155,7 +155,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Exploration:
-    """The explored part of a state space: all counts are over it. `complete`: every reachable state was
+    """Explored part of a state space; all counts are over this part. `complete`: every reachable state was
     seen.
 
     `transitions` counts every enabled step of every expanded state, self loops too; `depth` is the number of

@@ -141,7 +141,7 @@ def _in_file(path: Path, qualified: str, kind: Kind) -> Any:
 
 
 def _imported(module: str, sought: str) -> ModuleType:
-    """Import a module that need not be ours; `sought` is what it is imported for, in words.
+    """Import a module of any author; `sought` says in words what it is imported for.
 
     Raises:
         SpecError: it is not there, or raises something, or ends the process; the message names the place.
@@ -185,7 +185,9 @@ def _explained(error: BaseException, what: str) -> str:
 
 
 def missing_word(name: str) -> str:
-    """Return a hint on a name that a module does not know: import it, or write it otherwise."""
+    """Return a hint on a name that a module does not define: how to import it, or which name was probably
+    meant.
+    """
     if name in lang.__all__:
         return f"; it is a word of the language, not imported here: from antiphon.spec.lang import {name}"
     return did_you_mean(name, lang.__all__)

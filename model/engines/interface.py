@@ -58,8 +58,8 @@ class Block:
 
 @dataclass(frozen=True)
 class Future:
-    """For one property, the first quiescent state in which it is false, and the first state from which it is
-    irrecoverable; None where there is none.
+    """Judgement of one property on the explored states: the first quiescent state in which it is false, and
+    the first state from which it is irrecoverable; None where there is none.
     """
 
     quiescent: int | None
@@ -235,8 +235,8 @@ class Transitions(Protocol):
         """Return the state that a packed integer stands for."""
 
     def successors(self, packed: int) -> list[tuple[int, int]]:
-        """Return every enabled step by number, with the packed state it leads to: each step once, always in
-        the same order.
+        """Return every enabled step by number, with the packed state to which it leads: each step once,
+        always in the same order.
 
         Raises:
             SpecError: the specification cannot be executed in this state; a `StepError` says by which step.

@@ -123,8 +123,8 @@ class Judge:
 
     @cached_property
     def _unreached(self) -> str:
-        """Return the reason why a witness is unknown although all states were seen; it is the same for each
-        witness.
+        """Return the reason why a witness is unknown although all states were seen; the reason is the same
+        for each witness.
         """
         held = self._whole.budget_limited(faults=True) if self._whole is not None else None
         if held is None or not any(held):

@@ -35,7 +35,7 @@ class DecodingError(Exception):
         super().__init__(f"{''.join(path)}: {reason}" if path else reason)
 
     def under(self, part: str) -> DecodingError:
-        """Return the same error with `part` in front of its path: one level further out."""
+        """Return the same error, seen from one level further out: with `part` in front of its path."""
         return DecodingError(self.reason, (part, *self.path))
 
 
@@ -81,7 +81,7 @@ def encode(value: Any, domain: types.Domain) -> Any:
 
 
 def decode(data: Any, domain: types.Domain) -> Any:
-    """Return the value that JSON data stands for.
+    """Return the value of the domain that the JSON data encodes.
 
     Raises:
         DecodingError: the data stands for no value of this domain; the error says where and why.

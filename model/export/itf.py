@@ -202,7 +202,7 @@ def to_itf(trace: Trace, place: Path, binding: str = "") -> dict[str, Any]:
 
 
 def load(path: str | Path, subject: Program | type[Spec] | None = None) -> Trace:
-    """Read a trace and replay it on the specification as CPython executes it.
+    """Read a trace, and replay it on the specification, which CPython executes.
 
     Args:
         path: the file, as `save` writes it, or an ITF file of another tool.

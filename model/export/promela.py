@@ -360,7 +360,7 @@ def _words(text: str) -> set[str]:
 
 
 def _stored(field: Field, text: str) -> str:
-    """Return a value as the field holds it."""
+    """Return the text of a value in the form in which the field stores it."""
     if not field.low:
         return text
     if text.lstrip("-").isdigit():

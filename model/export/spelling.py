@@ -51,5 +51,7 @@ class Spelling:
         return free
 
     def table(self) -> str:
-        """Return the names that are written otherwise, in one line; empty where there are none."""
+        """Return the names whose spelling differs in the other language, in one line; empty if there are
+        none.
+        """
         return ", ".join(f"{ascii(of)[1:-1]} is {name}" for of, name in self.changed.items())

@@ -154,7 +154,7 @@ class Run:
         return [self.texts.value(value, type) for value in domain]
 
     def turn(self, name: str, value: str, condition: str, body: Body) -> None:
-        """Run one turn of a loop; its bindings are forgotten after it."""
+        """Run one turn of a loop; its bindings are forgotten after the turn."""
         outer = dict(self.scope.locals)
         self.scope.locals[name] = value
         if condition:

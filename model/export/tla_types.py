@@ -69,7 +69,7 @@ class Names:
             self.changed[f".{name}"] = self._fields[name]
 
     def begin(self) -> None:
-        """Begin a new definition: the local names of the last one are free again."""
+        """Begin a new definition: the local names of the definition before it may be used again."""
         self._local.clear()
 
     def fresh(self, wanted: str) -> str:

@@ -72,8 +72,8 @@ class Reads:
 
 
 def split(slot: int, value: Expression, reads: Reads | None = None) -> Update:
-    """Split an update of `slot` into keep and add; where the old value is read in another way, nothing is
-    kept and `add` reads it.
+    """Split an update of `slot` into keep and add. If the old value is used in another way than being kept,
+    `keep` keeps nothing and `add` reads the old value.
 
     `reads` may be shared with other expressions, of the same step for example.
     """

@@ -122,7 +122,7 @@ class Run:
     # The path -----------------------------------------------------------------------------------------------
 
     def push(self, condition: Expression) -> None:
-        """Add a condition that is true from here on."""
+        """Add a condition to the path: it is true from this point on."""
         if condition.operator is AND:
             self.path.extend(condition.operands)
         elif condition is not TRUE:
@@ -165,7 +165,7 @@ class Run:
             self.fails(self.condition(self.horizon), make.negation(right), at, reason)
 
     def fails(self, here: Expression, wrong: Expression, at: Location, reason: str) -> None:
-        """Record that something is `wrong` where `here` is true, the condition of the path."""
+        """Record a check: `wrong` must be false where `here`, the condition of the path, is true."""
         wrong = make.conjunction(here, wrong)
         if wrong is not FALSE and wrong not in self.checks:
             self.checks[wrong] = Check(wrong, at, reason)

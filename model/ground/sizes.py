@@ -92,7 +92,7 @@ def _bits(program: Program, ranges: Iterable[tuple[str, types.Type]]) -> float:
 
 
 def number_of(domain: types.Domain) -> str:
-    """Return the number of values of a domain, as people read it."""
+    """Return the number of values of a domain, in a form for people."""
     return _number(bits_of(domain))
 
 

@@ -266,8 +266,8 @@ def _least(program: Program, kind: types.Type, names: dict[str, object]) -> str 
 
 @lru_cache(maxsize=16)
 def _stand_in(function: FunctionType, owner: type, change: Change) -> type:
-    """Return the class with the changed text; the last ones are cached, for programs that are asked one after
-    the other.
+    """Return the class with the changed text; recent classes are cached, for programs that are asked one
+    after the other.
     """
     source, node = function_of(function)
     file = f"<{source.file}, changed {next(_numbers)}>"

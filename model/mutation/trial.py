@@ -176,8 +176,8 @@ class Trial:
         return self._touched[mutant.method]
 
     def trivial(self, property: str) -> str:
-        """Return the reason why nothing could break the property with these constants, whatever the steps;
-        empty when something could.
+        """Return the reason why no step could break the property with these constants; empty if some step
+        could.
         """
         kind = self.kinds[property]
         if kind is PropertyKind.INVARIANT and is_always_true(self.program, property):

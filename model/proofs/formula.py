@@ -45,7 +45,7 @@ class Var:
 
 @dataclass(frozen=True)
 class App:
-    """Application of a function to terms; a constant without them."""
+    """Application of a function to terms; without arguments a constant."""
 
     symbol: Symbol
     arguments: tuple[Term, ...] = ()
@@ -261,7 +261,9 @@ def _quantified(every: bool, variables: Sequence[Var], body: Formula, at: Locati
 
 
 def _pinned(every: bool, item: Var, body: Formula) -> Term | None:
-    """Return the term that `item` must equal for the body to matter; None if there is none."""
+    """Return the term t if the quantified variable `item` can be replaced by t, as in `not (x = t) or B` for
+    all x; None if there is none.
+    """
     parts = body.of if isinstance(body, Or if every else And) else (body,)
     for part in parts:
         inner = part.of if every and isinstance(part, Not) else None if every else part

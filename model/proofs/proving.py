@@ -57,7 +57,9 @@ STEP = "the step"
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress after each obligation: how many of how many are done, and the last of them."""
+    """Progress of a proof after each obligation: the number that is done, the number of all, and the last
+    one.
+    """
 
     done: int
     total: int

@@ -113,8 +113,8 @@ Boundary = Callable[[int | str], "int | Term"]
 
 
 class Outside(SpecError):
-    """Error: the specification leaves the fragment in which proofs for every n are made; with the place, and
-    what to write instead.
+    """Error: the specification leaves the fragment in which proofs for every n are made. The message gives
+    the place and what to write instead.
     """
 
 
@@ -133,7 +133,7 @@ class Sorts:
     INTEGERS = Sort("int")
 
     def is_open(self, type: types.Type) -> bool:
-        """Return True if the size of the type itself is one of those that stand for every number."""
+        """Return True if the size of the type itself names a constant that stands for every number."""
         return self.is_every(getattr(type, "size", 0)) or any(
             self.is_every(getattr(type, bound, 0)) for bound in ("low", "high")
         )

@@ -63,7 +63,7 @@ class Explainer:
         return StepSearch(self.abstract, self.shared, self._look)
 
     def shared(self, events: Iterable[Any]) -> tuple[Any, ...]:
-        """Return the events of a protocol that the abstract machine emits too."""
+        """Return those events of a protocol that the abstract machine emits as well."""
         return tuple(event for event in events if isinstance(event, self.events))
 
     def begins(self, image: State) -> str:

@@ -151,7 +151,7 @@ def _entries(domain: Domain, depth: int) -> Iterator[tuple[tuple[Any, ...], Doma
 
 
 def _frozen(value: Any, domain: Domain) -> Any:
-    """Return the value of a helper as a state holds it: tuples for maps."""
+    """Return the value of a helper in the form in which a state holds it: tuples for maps."""
     if not (isinstance(domain.type, MapOf) and isinstance(value, Map | tuple)):
         return value
     return tuple(_frozen(item, domain.parts[1]) for item in entries(value))

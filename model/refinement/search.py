@@ -54,8 +54,8 @@ class StepSearch:
         self._known: dict[State, tuple[Transition, ...]] = {}
 
     def way(self, before: State, after: State, events: tuple[Any, ...]) -> tuple[Step, ...] | None:
-        """Return the first of the shortest sequences that leads from one state to the other with these
-        events; None when there is none of at most `MOST_STEPS`.
+        """Return the first of the shortest sequences of steps that leads from one state to the other with
+        these events; None if no sequence of at most `MOST_STEPS` steps does.
         """
         wanted = by_process(events)
         if before == after and not wanted:

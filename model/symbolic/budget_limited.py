@@ -69,7 +69,9 @@ def search_for(template: Template, group: list[Target], depth: int) -> Search:
 def _ask_strictly(
     search: Search, strict: Search | None, progress: Callable[[Progress], None] | None, what: str
 ) -> None:
-    """Search again without regard to budgets, if a search found nothing."""
+    """Search again without regard to budgets, if a search found nothing; say whether budget-limited states
+    alone were found.
+    """
     if strict is None or search.found or search.stopped:
         return
     strict.run(progress)

@@ -146,7 +146,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Check:
-    """One run of a checker: a specification, its constants, a property, and what must come out.
+    """One run of a checker: a specification, its constants, a property, and the expected outcome.
 
     `repairs`: names, or "all"; `without` are left out of them. `outcome` is the expected one; `length`, where
     the outcome has a trace, its shortest length. `deep`: the explicit checker needs more than about five

@@ -55,7 +55,7 @@ class Suspicions(Crashes):
         emit(Suspect(p, q))
 
     def is_trusted_by_all(self, q: Process) -> bool:
-        """Return True if q is up, and nobody that is up suspects it."""
+        """Return True if q is up and no process that is up suspects q."""
         return not self.down[q] and not any(
             self.suspected[p][q] and not self.down[p] for p in self.each(Process)
         )
@@ -188,7 +188,7 @@ class Silence(Group):
     false_alarms_so_far: Annotated[int, Between(0, "false_alarms")] = 0
 
     def is_silent(self) -> bool:
-        """Return True if the protocol does nothing any more; each protocol overrides this with its own
+        """Return True if the protocol does nothing any more; each protocol overrides this method with its own
         condition.
         """
         return False

@@ -99,7 +99,9 @@ class LooseUnicast(Unicast[P]):
 
 
 class FifoMulticast(Queues, Generic[B]):
-    """Reliable multicasts: `log[s]` is what s has multicast, `heard[s][q]` how many of them q has."""
+    """Reliable multicasts: `log[s]` are the packets that s has multicast, `heard[s][q]` how many of them q
+    has received.
+    """
 
     log: Map[Process, Annotated[Seq[B], AtMost("messages + room")]] = everywhere(())
     heard: Map[Process, Map[Process, Position]] = everywhere(everywhere(0))

@@ -231,7 +231,7 @@ class SynchronyNone(Membership):
     """Option without synchrony: messages are received in any view."""
 
     def may_receive(self, p: Process, v: Installed) -> bool:
-        """Return True, in whatever view p is; p must be in one."""
+        """Return True if p is in any view: messages of every view are received."""
         return self.is_member(p)
 
     def is_stale(self, p: Process, v: Installed) -> bool:

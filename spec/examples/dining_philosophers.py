@@ -58,8 +58,8 @@ class DiningPhilosophers(Spec):
     place: Map[Philosopher, Place] = everywhere(Place.LOOP)
 
     def beside(self, p: Philosopher, distance: Distance) -> Philosopher:
-        """Return the neighbour of p on the left (-1) or on the right (1), which also names a fork: the right
-        neighbour the one on p's right.
+        """Return the neighbour of p on the left (-1) or on the right (1). As forks have the numbers of
+        philosophers, p's right neighbour also stands for the fork on p's right.
         """
         return Philosopher((p.index + distance) % self.philosophers)
 

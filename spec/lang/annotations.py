@@ -28,8 +28,8 @@ _LANGUAGE = {
 
 
 class Scope:
-    """Scope in which an annotation is read: the names of the class's module and of what surrounds it, and the
-    type variables of the composition.
+    """Scope in which an annotation is read: the names of the class's module and of the code around the class,
+    and the type variables of the composition.
     """
 
     def __init__(self, leaf: type) -> None:

@@ -569,5 +569,5 @@ def constrained(action: MethodDeclaration, constraint: MethodDeclaration) -> tup
 
 
 def call_text(method: MethodDeclaration) -> str:
-    """Return the call of a method with its own parameters, as people read it."""
+    """Return the call of a method with its own parameters, in a form for people."""
     return f"self.{method.name}({', '.join(parameter.name for parameter in method.parameters)})"

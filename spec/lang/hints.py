@@ -64,8 +64,8 @@ def distance(one: str, other: str) -> int:
 
 
 def _likeness(name: str, other: str) -> tuple[bool, bool, float]:
-    """Return the key that decides between names of equal distance: the same letters, the same first one, most
-    alike.
+    """Return the sort key for names of equal distance: whether they have the same letters, whether they have
+    the same first letter, and how alike they are.
     """
     ratio = difflib.SequenceMatcher(None, name, other).ratio()
     return sorted(name) == sorted(other), name[:1] == other[:1], ratio

@@ -109,8 +109,8 @@ class Read(Expression):
 
 @dataclass(frozen=True, kw_only=True)
 class Before(Expression):
-    """`before.variable`, `before.helper(a)`: the value in the state before the step. The arguments of a
-    helper are those of the state after it. In step invariants only.
+    """Value in the state before the step: `before.variable`, `before.helper(a)`. The arguments of a helper
+    are evaluated in the state after the step. It occurs in step invariants only.
     """
 
     value: Read | Call
@@ -193,8 +193,8 @@ class And(Expression):
 
 @dataclass(frozen=True, kw_only=True)
 class Budget(Expression):
-    """`budget(condition)`: has the value of its condition. A step that is disabled by this alone is
-    budget-limited: the exploration stops, not the protocol.
+    """`budget(condition)`: has the value of its condition. A step that is disabled only by a budget is
+    budget-limited: the exploration stops there, the protocol would not.
     """
 
     condition: Expression
@@ -209,7 +209,7 @@ class Or(Expression):
 
 @dataclass(frozen=True, kw_only=True)
 class Choose(Expression):
-    """`then if condition else otherwise`; only one branch is evaluated."""
+    """Conditional expression, `then if condition else otherwise`; only one branch is evaluated."""
 
     condition: Expression
     then: Expression
@@ -218,7 +218,9 @@ class Choose(Expression):
 
 @dataclass(frozen=True, kw_only=True)
 class Member(Expression):
-    """`item in collection` (a set, or a sequence). An item outside the element domain is simply not in it."""
+    """Membership, `item in collection` (a set, or a sequence). An item outside the element domain counts as
+    not in it.
+    """
 
     item: Expression
     collection: Expression
@@ -369,8 +371,8 @@ class IndexNumber(Expression):
 
 @dataclass(frozen=True, kw_only=True)
 class MakeSequence(Expression):
-    """`(a, b)`: a sequence of these items; `type` is the SequenceOf with exactly room for them; the length is
-    checked at the store.
+    """Sequence display, `(a, b)`: a sequence of these items; `type` is the SequenceOf with exactly room for
+    them; the length is checked at the store.
     """
 
     items: tuple[Expression, ...]
@@ -388,8 +390,8 @@ class Append(Expression):
 
 @dataclass(frozen=True, kw_only=True)
 class Item(Expression):
-    """`sequence[position]`; checked: 0 <= position < len (what may be negative by accident the front end
-    refuses).
+    """Item of a sequence, `sequence[position]`; checked: 0 <= position < len. The front end refuses a
+    position that could be negative by accident.
     """
 
     sequence: Expression

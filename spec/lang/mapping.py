@@ -38,8 +38,8 @@ def machine_of(cls: type) -> Any:
 
 
 def put_aside(name: str, machine: type) -> str:
-    """Return the name under which the mapping's method for a variable is put aside, where the protocol has a
-    variable of that name too.
+    """Return the name under which the mapping's method for a variable is put aside, for a variable name that
+    the protocol uses as well.
     """
     return f"{name}_of_{machine.__name__}"
 

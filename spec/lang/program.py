@@ -118,7 +118,7 @@ class Program:
         return Program(self.spec, self.constants, stand_in)
 
     def with_constants(self, **changes: Any) -> Program:
-        """Return the same specification with these constants changed; a stand-in that this program has is
+        """Return the same specification with these constants changed; this program's stand-in, if any, is
         kept.
         """
         bound = program(self.spec, **(self.constants | changes))

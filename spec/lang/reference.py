@@ -149,7 +149,7 @@ class Reference:
                 found.setdefault(self._run(base, method, arguments).state)
 
     def _try(self, method: MethodDeclaration, tried: int, found: int) -> None:
-        """Count one more attempt to begin, and refuse a specification with too many."""
+        """Count one more attempt to find an initial state, and refuse a specification that needs too many."""
         working(f"trying ways to begin ({tried:,} tried, {found:,} found)")
         if tried == MOST_STARTS:
             sizes = [

@@ -333,7 +333,7 @@ class Domain:
         return _unradix((self.parts[0],) * length, rank)
 
     def __iter__(self) -> Iterator[Value]:
-        """Every value in domain order."""
+        """Yield every value of the domain, in domain order."""
         return (self.value(rank) for rank in range(self.cardinality))
 
 

@@ -34,8 +34,8 @@ _watched: list[None] = []
 
 
 def working(what: str, *, large: bool = False) -> None:
-    """Report that one more piece of the work named `what` begins; mark it `large` if it takes longer than a
-    look at the clock.
+    """Report that one more piece of the work named `what` begins; mark it `large` if it takes longer than
+    reading the clock.
     """
     if _watched:
         here = _here

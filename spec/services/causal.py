@@ -43,7 +43,7 @@ class CausalOrder(Deliveries):
 
     @on(Broadcast)
     def note_broadcast(self, event: Broadcast) -> None:
-        """Count a broadcast of its sender; a second broadcast of the same message is not counted."""
+        """Count a broadcast at its sender; a second broadcast of the same message is not counted."""
         p = event.process
         if self.origin[event.message] is None:
             mine = self.clock[p] | {p: self.clock[p][p] + 1}
@@ -81,8 +81,8 @@ class CausalOrder(Deliveries):
             expect(False, "Fifo", Deliver(p, self.delivered_later(p, m, s)))
 
     def delivered_early(self, p: Process, m: Message, s: Process) -> Message:
-        """Return a message that p has delivered although m, a message of s, happened before it; m if there is
-        none.
+        """Return a message that p has delivered before m although m, a message of s, happened before it; m
+        itself if there is none.
         """
         return next(
             (

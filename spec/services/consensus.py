@@ -125,7 +125,8 @@ class Consensus(Proposing, Failures):
 
 
 class Decision(Stopping, Generic[V]):
-    """One consensus as a part of a protocol: `offer` proposes, the step `decide` tells the decision.
+    """One consensus as a part of a protocol: `offer` proposes a value, and the step `decide` lets a process
+    learn the decision.
 
     State: `offers[p]` what p proposed, until something is chosen, `chosen` the decision, `told[p]` whether p
     knows it. A protocol that does something with the decision overrides `decide`, says `super()` and reads

@@ -77,8 +77,8 @@ class Destinations(PartitionableSynchrony):
 
 
 class ComingAndGoing(Destinations):
-    """Three views: of processes 0 and 1, then of 0 and 2, then of all; a message is broadcast, placed and
-    delivered in whatever view its process is in.
+    """Machine with three views: of processes 0 and 1, then of 0 and 2, then of all. A message is broadcast,
+    placed and delivered in whatever view its process is in.
     """
 
     def listed(self, v: View) -> Set[Process]:

@@ -108,7 +108,7 @@ class FailureDetector(Failures):
 
 @record
 class Alarm:
-    """`process` notices that nothing happens any more."""
+    """Event: `process` notices that nothing happens any more."""
 
     process: Process
 

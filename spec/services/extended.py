@@ -116,8 +116,8 @@ class ExtendedVirtualSynchrony(OwnLists, PartitionableSynchrony):
 
     @on(Install)
     def judge_install(self, event: Install) -> None:
-        """Check that the processes that install the view together come from the same view, and
-        from no other.
+        """Check that the processes that install the view together with p were in p's transitional
+        configuration, and that no other process was.
         """
         p = event.process
         v = self.view_of(p)
@@ -136,7 +136,7 @@ class ExtendedVirtualSynchrony(OwnLists, PartitionableSynchrony):
 
     def names_rightly(self, p: Process, v: Installed, q: Process, w: View) -> bool:
         """Return True if p's transitional configuration, on the way from v to w, contains q exactly if q came
-        from v too.
+        to w from v.
         """
         part = self.part_of(p, v)
         return part is None or (q in part) == (self.came_from[q][w] == v)
@@ -197,7 +197,9 @@ class ExtendedTotalOrder(ExtendedVirtualSynchrony, ReliableOrder):
         expect(False, "ExtendedTotalOrder", Deliver(q, first))
 
     def judge_place(self, p: Process, m: Message, v: View) -> None:
-        """Record the place of a delivery, and count the senders of what p has delivered in v."""
+        """Record the place of the delivery of m in v, and count the senders of the messages that p has
+        delivered there.
+        """
         k = self.length_in[p][v]
         before = self.counted[p][v][k - 1]
         self.counted[p][v][k] = Map(

@@ -121,7 +121,9 @@ class ExtendedMachine(Views):
 
     @action
     def move(self, p: Process, members: Set[Process]) -> None:
-        """Enter the transitional configuration: the first process of a part decides it, the others follow."""
+        """Enter the transitional configuration: the first process of a part decides its members, the later
+        ones take over the decision.
+        """
         v = self.place[p]
         require(not self.dead[p] and self.part[p] is None and p in members)
         if len(self.own_part(p)) > 0:
@@ -195,8 +197,8 @@ class ExtendedMachine(Views):
         )
 
     def has_the_same(self, p: Process) -> bool:
-        """Return True if p has delivered in its view the same messages as the processes of its part that have
-        left it.
+        """Return True if p has delivered in its view the same messages as those processes of its part that
+        have left the view.
         """
         v = self.place[p]
         return all(
@@ -263,8 +265,8 @@ class ToldAlone(ExtendedMachine):
 
 @mutation("a process moves before it has what those who moved have delivered")
 class MovesEarly(ExtendedMachine):
-    """Planted fault in extended virtual synchrony: a process moves before it has everything that those who
-    moved have delivered. Breaks `FailureAtomicity`.
+    """Planted fault in extended virtual synchrony: a process moves before it has everything that the
+    processes which moved before it have delivered. Breaks `FailureAtomicity`.
     """
 
     def has_the_same_early(self, p: Process) -> bool:

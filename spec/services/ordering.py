@@ -301,8 +301,8 @@ def _way(
 
 
 def _item(learned: frozenset[Assigned], series: int, number: int) -> Assigned:
-    """Return the item with this number, as the process has learned it; an unknown number is taken for one
-    without a message.
+    """Return the item with this number, as the process has learned it; for an unknown number an item without
+    a message.
     """
     return next(
         (item for item in _ordered(learned) if (item.series, item.number) == (series, number)),

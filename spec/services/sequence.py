@@ -183,7 +183,7 @@ class BroadcastAgain(SequenceMachine):
 
     @action
     def submit_again(self, p: Process, m: Message) -> None:
-        """Submit m again."""
+        """Submit once more a message that was submitted before."""
         require(not self.gone[p] and m in self.submitted)
         emit(Broadcast(p, m))
 
@@ -267,7 +267,7 @@ class NumberedMachine(SequenceMachine):
 
     @action
     def deliver(self, p: Process) -> None:
-        """Deliver a message, and emit its number before it."""
+        """Deliver the next message at p, after emitting its number."""
         super().deliver(p)
         emit(Numbered(p, self.sequence[max(0, self.reached[p] - 1)], self.number_at(p)))
 

@@ -96,7 +96,9 @@ class SafeIndications(PlacesInViews):
 
     @obligation
     def SafeIndication(self) -> bool:
-        """Obligation: each member of v that stays up delivers what a process learns to be safe in v."""
+        """Obligation: if a process learns in view v that a message is safe, each member of v that stays up
+        delivers the message.
+        """
         return all(
             self.has_reached(m, self.indicated_in[p][m])
             for p in self.each(Process)
@@ -105,7 +107,7 @@ class SafeIndications(PlacesInViews):
 
     @obligation
     def SafeIndicationPrefix(self) -> bool:
-        """Obligation: the messages that this process delivered in v before a safe one are safe too."""
+        """Obligation: a message that a process delivered in v before a safe message is safe as well."""
         return all(
             not self.is_known_safe(p, m) or self.has_reached(m, self.delivered_in[p][m])
             for p in self.each(Process)

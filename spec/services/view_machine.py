@@ -132,7 +132,7 @@ class ViewSynchronousState(Views):
     # Delivering -------------------------------------------------------------------------------------------
 
     def may_deliver(self, p: Process, m: Message) -> bool:
-        """Return True if m is a message of p's view, and nobody has gone on without it."""
+        """Return True if m is a message of p's view, and no process has gone on from the view without m."""
         return (
             self.is_in_a_view(p)
             and self.is_honest(p, m)
@@ -153,7 +153,9 @@ class ViewSynchronousState(Views):
         return self.sending_view[m] == self.current_view[p]
 
     def is_too_late(self, p: Process, m: Message) -> bool:
-        """Return True if m comes too late for p: a process has gone on to p's next view without m."""
+        """Return True if m comes too late for p: a process has gone on to p's next view, and has not
+        delivered m.
+        """
         v = self.current_view[p]
         return any(
             self.has_followed(q, v, self.next_view(p)) and self.delivery_view[q][m] != v
@@ -202,8 +204,8 @@ class ViewSynchronousState(Views):
         return p in members
 
     def has_the_same(self, p: Process, w: View) -> bool:
-        """Return True if p has delivered in its view the same messages as the processes that went on from it
-        to w.
+        """Return True if p has delivered in its view exactly the messages that the processes delivered there
+        which went on from it to w.
         """
         v = self.current_view[p]
         return all(
@@ -539,8 +541,8 @@ class UniformMachine(ViewSynchronousMachine):
     """
 
     def is_complete(self, p: Process, members: Set[Process]) -> bool:
-        """Return True if p also has, besides what live members require, the deliveries of dead and excluded
-        processes.
+        """Return True if p has the deliveries of all processes of its view, also of dead and excluded
+        ones.
         """
         v = self.current_view[p]
         return super().is_complete(p, members) and not any(
@@ -574,7 +576,8 @@ class UniformChecked(UniformMachine, BoundedMachine, UniformViewSynchrony, mutat
 
 
 class ViewSynchronousFollower(instance(ViewSynchronousState, "machine")):  # type: ignore[misc]
-    """Machine beside a protocol that reports its steps to it: each must be a possible step of the machine.
+    """Machine beside a protocol that reports its steps to the machine: each must be a possible step of the
+    machine.
 
     The state of the machine changes by these steps only. The protocol begins with `machine_found`.
     """
@@ -601,7 +604,8 @@ class ViewSynchronousFollower(instance(ViewSynchronousState, "machine")):  # typ
 
 
 class ViewSynchronousMonitor(ViewSynchronousFollower):
-    """The machine beside a protocol that emits its events.
+    """Machine of view synchrony beside a protocol that emits events: each event must be a possible step of
+    the machine.
 
     This is the refinement by `SynchronyOfEvents` and `steps_told` as a property of the composition, which
     every engine explores: each event is one step.
@@ -632,8 +636,8 @@ class ViewSynchronousMonitor(ViewSynchronousFollower):
 
 
 class SynchronyOfEvents(PartitionableSynchrony, refines=ViewSynchronousMachine):
-    """Mapping of any protocol that emits the events: the machine's state is what the service of view
-    synchrony has recorded. Compose a protocol with this class to map it.
+    """Mapping of any protocol that emits the events of view synchrony: the machine's state is what the
+    service has recorded of the events. Compose a protocol with this class to map it.
     """
 
     def current_view(self, p: Process) -> Installed:

@@ -170,8 +170,8 @@ class PartitionableSynchrony(ViewAgreement, Deliveries):
             expect(other is None or other == self.view_of(p), "SameViewDelivery", Deliver(q, m))
 
     def compare_deliveries(self, p: Process, m: Message) -> None:
-        """Update the differences between p and the others: one more for those without the message in this
-        view, one less for those with it.
+        """Update, for each process, how many deliveries in this view differ from p's: one more for processes
+        that lack m, one less for those that have it.
         """
         v = self.view_of(p)
         for q in self.each(Process):

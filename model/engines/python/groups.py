@@ -41,8 +41,8 @@ class Group:
             self.statics.append(step)
 
     def extends(self, old: Group) -> bool:
-        """Return True if all steps that this group has and an older group of the same mask has not, have
-        triggers that the older group has not.
+        """Return True if every step that this group has and the group `old` has not, has a trigger that the
+        group `old` has not.
         """
         return self.statics == old.statics and all(
             self.triggered.get(bit) == steps for bit, steps in old.triggered.items()

@@ -264,8 +264,9 @@ def needed_bits(step: GroundStep, packing: Packing) -> tuple[int, int]:
 
 
 def guard_source(name: str, step: GroundStep, packing: Packing) -> str:
-    """Return the text of a function of the other guards before all checks: it decides whether a step may be
-    enabled where the bits of `needed_bits` fit; empty if there are no such guards.
+    """Return the text of a function of those guards before all checks that `needed_bits` does not cover: it
+    decides whether a step may be enabled where the bits of `needed_bits` fit; empty if there are no such
+    guards.
     """
     early = [guard for guard in _guards(step)[0] if _test(guard, packing) is None]
     writer = Writer(packing, early)

@@ -107,8 +107,8 @@ def _from_some_state_on(first: Truth, rest: Truth) -> Pattern:
 
 
 def _answered(premise: bytearray, goal: bytearray) -> Pattern:
-    """Return the automaton of answered premises: mode 1 owes a goal, mode 0 owes none, and mode 0 is entered
-    again and again.
+    """Return the automaton that accepts answered premises: it is in mode 1 while a goal is owed, else in mode
+    0, and must be in mode 0 again and again.
     """
     open_ = _and(premise, _not(goal))
     begin = ((0, _not(open_)), (1, open_))

@@ -93,8 +93,8 @@ class LearningSwitch(Spec):
 
     @invariant
     def Transitive(self) -> bool:
-        """Invariant: routes to one target compose: what goes on from a to b and from b to c goes on from a to
-        c.
+        """Invariant: routes to one target compose: if there is a route from a to b and one from b to c, there
+        is one from a to c.
         """
         return all(
             one.to != other.to or one.by != other.at or Route(one.to, one.at, other.by) in self.routes

@@ -60,8 +60,8 @@ class RingElection(Spec):
 
     @action
     def receive(self, p: Node, i: Identity, again: bool) -> None:
-        """Receive an identity: a node becomes leader by its own, and sends a greater one on. With `again` the
-        message stays, to be received again.
+        """Receive an identity: a node that receives its own becomes the leader, and a greater identity than
+        the node's own is sent on. With `again` the message stays, and can be received again.
         """
         require(i in self.pending[p])
         if not again:
@@ -90,7 +90,7 @@ class RingElectionProof(RingElection):
     """Invariants of the proof: an identity has passed nodes with smaller identities only."""
 
     def between(self, a: Node, b: Node, c: Node) -> bool:
-        """Return True if one who goes round the ring from a comes to b before c."""
+        """Return True if a node that goes round the ring from a meets b before c."""
         return a < b < c or b < c < a or c < a < b
 
     @invariant

@@ -343,7 +343,7 @@ class VerticalPaxosProof(VerticalPaxos):
 
     @invariant
     def JoinedHaveLeft(self) -> bool:
-        """Invariant: an acceptor that has answered for a round has left those below it."""
+        """Invariant: an acceptor that has answered for a round has left all lower rounds."""
         return all(
             Member(j.acceptor, below) in self.left
             for j in self.joined

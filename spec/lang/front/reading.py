@@ -96,7 +96,7 @@ def read_plain(body: Body, node: ast.expr) -> Value:
 
 
 def demand(body: Body, node: ast.expr, value: Value, wanted: types.Type) -> None:
-    """Refuse a value that cannot stand where `wanted` is declared."""
+    """Refuse a value that cannot stand where the type `wanted` is declared."""
     if not accepts(wanted, value.type):
         if isinstance(value.type, types.Optional) and accepts(wanted, value.type.of):
             raise body.error(

@@ -83,7 +83,7 @@ class ChandraTouegDetecting(ChandraTouegBounded, Suspicions, Consensus, restrict
 
     @witness
     def AllDecide(self) -> bool:
-        """Every process has decided."""
+        """Witness: every process has decided."""
         return all(self.decision[p] is not None for p in self.each(Process))
 
     @witness

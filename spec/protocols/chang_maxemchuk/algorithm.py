@@ -63,7 +63,7 @@ class Sequence(Group):
         )
 
     def outstanding(self, p: Process) -> int:
-        """Return the number of updates that p has multicast without knowing a number of them."""
+        """Return the number of updates that p has multicast and knows no number for."""
         return sum(1 for m in self.each(Message) if self.source[m] == p and not self.is_known(p, m))
 
     def is_known(self, p: Process, m: Message) -> bool:
@@ -71,7 +71,7 @@ class Sequence(Group):
         return any(self.order[k] == m and k <= self.acknowledged[p] for k in self.each(Number))
 
     def give_number(self, p: Process, m: Message) -> None:
-        """Give the next number to m (`ACK(t, U_id, g)`); p knows it."""
+        """Give the next number to m (`ACK(t, U_id, g)`), which p knows at once."""
         self.assigned += 1
         self.order[self.assigned] = m
         self.acknowledged[p] = self.assigned
@@ -93,7 +93,7 @@ class Sequence(Group):
 
     @action(fairness="weak")
     def receive_message(self, p: Process, m: Message) -> None:
-        """A MSG arrives, for the first time or when it is sent again."""
+        """Receive a MSG at p, for the first time or repeated."""
         require(self.source[m] is not None and m not in self.obtained[p])
         self.obtain(p, m)
 

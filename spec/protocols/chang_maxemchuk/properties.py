@@ -17,7 +17,7 @@ class SequenceProperties(Sequence):
 
     @obligation
     def AllAssigned(self) -> bool:
-        """Every update gets a number."""
+        """Obligation: every update gets a number."""
         return self.assigned == self.broadcasts
 
     def sent_by(self, p: Process) -> int:
@@ -26,7 +26,7 @@ class SequenceProperties(Sequence):
 
     @invariant
     def WindowKept(self) -> bool:
-        """No process has more updates without a number than its window allows."""
+        """Invariant: no process has more updates without a number than its window allows."""
         return all(
             sum(1 for m in self.each(Message) if self.source[m] == p and not self.is_numbered(m))
             <= self.window
@@ -42,7 +42,7 @@ class SequenceProperties(Sequence):
 
     @witness
     def AllDelivered(self) -> bool:
-        """Everything was multicast, numbered and delivered everywhere."""
+        """Witness: everything was multicast, numbered and delivered everywhere."""
         return self.broadcasts == self.messages and all(
             self.status[p] == self.messages for p in self.each(Process)
         )
@@ -57,7 +57,9 @@ class ChangMaxemchukProperties(ChangMaxemchuk, SequenceProperties):
 
     @invariant
     def HoldersGrow(self) -> bool:
-        """After U and L subsequent updates are acknowledged, L + 1 processes have obtained U (L < n)."""
+        """Invariant: after U and L subsequent updates are acknowledged, L + 1 processes have obtained U (L <
+        n).
+        """
         return all(
             k > self.assigned or self.holders(k) > min(self.assigned - k, self.processes - 1)
             for k in self.each(Number)
@@ -65,7 +67,7 @@ class ChangMaxemchukProperties(ChangMaxemchuk, SequenceProperties):
 
     @invariant
     def StableAfterRound(self) -> bool:
-        """After U and n - 1 subsequent updates are acknowledged, all processes have U."""
+        """Invariant: after U and n - 1 subsequent updates are acknowledged, all processes have U."""
         return all(
             k + self.processes - 1 > self.assigned or self.holders(k) == self.processes
             for k in self.each(Number)
@@ -100,7 +102,7 @@ class InQueuesProperties(InQueues):
 
     @witness
     def SomethingRemoved(self) -> bool:
-        """A process has removed an update."""
+        """Witness: a process has removed an update."""
         return any(self.obtained[p] != self.buffer[p] for p in self.each(Process))
 
     @witness

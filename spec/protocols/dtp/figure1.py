@@ -69,7 +69,9 @@ class Figure1(Group):
 
     @invariant
     def StableIsKnown(self) -> bool:
-        """M1 is stable as soon as every R[p] is at least its number (section 3), and not before."""
+        """Invariant: M1 is stable as soon as every R[p] is at least its number (section 3), and not
+        before.
+        """
         return (self.stable_pinwheel > 0) == all(self.pinwheel[p] >= 1 for p in self.each(Process)) and (
             self.stable_dynamic > 0
         ) == all(self.dynamic[p] >= 1 for p in self.each(Process))

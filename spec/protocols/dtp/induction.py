@@ -79,7 +79,7 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @invariant
     def OneNumber(self) -> bool:
-        """No update has two gsns."""
+        """Invariant: no update has two gsns."""
         return not any(
             self.numbered[k] == m and self.numbered[x] == m
             for m in self.each(Message)
@@ -122,7 +122,7 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @invariant
     def HolderIsNamed(self) -> bool:
-        """Invariant: the holder of the token was named by the last pass, and knows of it."""
+        """Invariant: the holder of the token was named by the last pass, and knows of that pass."""
         return all(
             not self.holding[p] or (self.turn[p] == self.last and self.named[self.last] == p)
             for p in self.each(Process)
@@ -130,7 +130,7 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @invariant
     def NamedKnows(self) -> bool:
-        """Invariant: a process that any pass before the last named knows of it."""
+        """Invariant: a process that was named by a pass, other than the last, knows of that pass."""
         return all(
             t >= self.last or self.named[t] != p or self.turn[p] >= t
             for t in self.each(Turn)
@@ -265,7 +265,7 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @invariant
     def Numbering(self) -> bool:
-        """Updates are numbered by their senders one by one, and nobody is ahead of a sender."""
+        """Invariant: updates are numbered by their senders one by one, and nobody is ahead of a sender."""
         return (
             sum(self.expected[q][q] - 1 for q in self.each(Process)) == self.broadcasts
             and all(
@@ -318,8 +318,8 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @invariant
     def Obtained(self) -> bool:
-        """Invariant: p has received everything up to hgsn_p, and each update is in BUF_p with its ACK or was
-        removed together with it; p lacks the next update, and has delivered nothing beyond.
+        """Invariant: p has received everything up to hgsn_p; each of these updates is in BUF_p with its ACK
+        or was removed together with its ACK. P lacks the next update, and has delivered nothing beyond.
         """
         return all(self.obtains(p, k) for p in self.each(Process) for k in self.each(Number))
 

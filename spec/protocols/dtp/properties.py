@@ -25,7 +25,7 @@ class DtpProperties(DtpBounded):
 
     @invariant
     def OneHolder(self) -> bool:
-        """Section 4.1: at most one LTM whose S.Token is HOLD."""
+        """Invariant, section 4.1: at most one LTM whose S.Token is HOLD."""
         return not any(
             self.holding[p] and self.holding[q]
             for p in self.each(Process)
@@ -35,7 +35,7 @@ class DtpProperties(DtpBounded):
 
     @invariant
     def UniqueNumbers(self) -> bool:
-        """Theorem 1: a gsn belongs to one update at all processes."""
+        """Invariant, theorem 1: a gsn belongs to one update at all processes."""
         return not any(
             self.differ(p, q, k)
             for k in self.each(Number)
@@ -52,7 +52,7 @@ class DtpProperties(DtpBounded):
 
     @invariant
     def AcknowledgedOnce(self) -> bool:
-        """Lemma 1: no update has two gsns."""
+        """Invariant, lemma 1: no update has two gsns."""
         return not any(
             self.is_same(p, k, q, x)
             for k in self.each(Number)
@@ -70,7 +70,9 @@ class DtpProperties(DtpBounded):
 
     @invariant
     def StatusIsObtained(self) -> bool:
-        """Section 3: hgsn_i is the gsn of a message that LTM_i has delivered; with F > 0, obtained."""
+        """Invariant, section 3: hgsn_i is the gsn of a message that LTM_i has delivered; with F > 0,
+        obtained.
+        """
         return not any(
             self.misses_message(p, k) and k <= self.status[p][p]
             for p in self.each(Process)
@@ -79,14 +81,14 @@ class DtpProperties(DtpBounded):
 
     @invariant
     def StatusIsKnown(self) -> bool:
-        """R_i[k] is never ahead of hgsn_k."""
+        """Invariant: R_i[k] is never ahead of hgsn_k."""
         return all(
             self.status[p][q] <= self.status[q][q] for p in self.each(Process) for q in self.each(Process)
         )
 
     @invariant
     def NoGapAtHolder(self) -> bool:
-        """The holder, once recovered, misses no MSG before the outstanding one of a sender."""
+        """Invariant: the holder, once recovered, misses no MSG before the outstanding one of a sender."""
         return all(
             not (self.holding[p] and self.is_recovered(p)) or self.expected[q][q] <= self.expected[p][q] + 1
             for p in self.each(Process)
@@ -95,7 +97,9 @@ class DtpProperties(DtpBounded):
 
     @invariant
     def AnswerAtHand(self) -> bool:
-        """A recovered holder has the ACK for a sender's outstanding MSG, or the MSG, or never got it."""
+        """Invariant: for a sender's outstanding MSG a recovered holder has the ACK, or has the MSG, or never
+        got the MSG.
+        """
         return not any(
             self.holding[p]
             and self.is_recovered(p)
@@ -119,7 +123,7 @@ class DtpProperties(DtpBounded):
 
     @invariant
     def StableRemoved(self) -> bool:
-        """Section 1: stable messages are immediately removed from the local buffers."""
+        """Invariant, section 1: stable messages are immediately removed from the local buffers."""
         return not any(
             not self.misses_message(p, k)
             and self.acks[p][k] is not None
@@ -130,17 +134,17 @@ class DtpProperties(DtpBounded):
 
     @invariant
     def MessageBound(self) -> bool:
-        """Section 4.2: BUF_i holds 2n - 1 MSGs at most."""
+        """Invariant, section 4.2: BUF_i holds 2n - 1 MSGs at most."""
         return all(len(self.buffer[p]) < 2 * self.processes for p in self.each(Process))
 
     @invariant
     def TrueMessageBound(self) -> bool:
-        """BUF_i holds 3n - 2 MSGs at most: 2n - 2 with a gsn, and one of each process without."""
+        """Invariant: BUF_i holds 3n - 2 MSGs at most: 2n - 2 with a gsn, and one of each process without."""
         return all(len(self.buffer[p]) < 3 * self.processes - 1 for p in self.each(Process))
 
     @invariant
     def AckBound(self) -> bool:
-        """Section 4.2: BUF_i holds n - 1 ACK messages at most."""
+        """Invariant, section 4.2: BUF_i holds n - 1 ACK messages at most."""
         return all(
             sum(1 for k in self.each(Number) if self.acks[p][k] is not None) < self.processes
             for p in self.each(Process)
@@ -148,7 +152,9 @@ class DtpProperties(DtpBounded):
 
     @invariant
     def StableInTime(self) -> bool:
-        """Section 4.2: a MSG is stable at a process that knows the ACKs of the n - 1 MSGs after it."""
+        """Invariant of section 4.2: a MSG is stable at a process that knows the ACKs of the n - 1 MSGs after
+        it.
+        """
         return all(
             self.status[p][p] < k + self.processes - 1 or k <= self.status[p][j]
             for p in self.each(Process)
@@ -158,7 +164,9 @@ class DtpProperties(DtpBounded):
 
     @invariant
     def StableAfterNulls(self) -> bool:
-        """Timeout: after n - 1 NULLs that have arrived nothing acknowledged is unstable (as repaired)."""
+        """Invariant, paragraph Timeout: after n - 1 NULLs that have arrived nothing acknowledged is unstable
+        (as repaired).
+        """
         return len(self.network) > 0 or not any(
             self.holding[p]
             and self.next_null(p) >= self.processes
@@ -182,7 +190,9 @@ class DtpProperties(DtpBounded):
 
     @obligation
     def Acknowledged(self) -> bool:
-        """S.ACK is DONE everywhere: every MSG that was sent is acknowledged, and its sender knows."""
+        """Obligation: S.ACK is DONE everywhere: every MSG that was sent is acknowledged, and its sender
+        knows.
+        """
         return all(not self.awaiting[p] for p in self.each(Process))
 
     @obligation
@@ -222,14 +232,14 @@ class DtpProperties(DtpBounded):
 
     @witness
     def AllStable(self) -> bool:
-        """Everything was multicast, acknowledged, delivered and removed everywhere."""
+        """Witness: everything was multicast, acknowledged, delivered and removed everywhere."""
         return self.broadcasts == self.messages and all(
             len(self.handed[p]) == self.messages and len(self.buffer[p]) == 0 for p in self.each(Process)
         )
 
     @witness
     def AllDelivered(self) -> bool:
-        """Everything was multicast, acknowledged and delivered everywhere."""
+        """Witness: everything was multicast, acknowledged and delivered everywhere."""
         return self.broadcasts == self.messages and all(
             len(self.handed[p]) == self.messages for p in self.each(Process)
         )

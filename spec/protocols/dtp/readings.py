@@ -93,7 +93,7 @@ class ResendingBuffered(Dtp):
     """
 
     def repeat_pass(self, p: Process, sent: Pass) -> None:
-        """Multicast p's last ACK again, if BUF_p still holds it."""
+        """Multicast p's last ACK again, if BUF_p still holds this ACK."""
         m = sent.message
         if m is not None and sent.number > 0 and self.has_ack(p, sent.number, m):
             self.send_pass(p, sent)
@@ -197,7 +197,9 @@ class EarlyKept(Dtp):
         self.missed[p] -= self.buffer[p]
 
     def put_message(self, p: Process, m: Message) -> None:
-        """Put the MSG into BUF, and pass over messages that waited for it."""
+        """Put the MSG into BUF, and let N_p[j] pass over earlier messages of its sender that had come too
+        soon.
+        """
         super().put_message(p, m)
         for x in self.each(Message):
             j = self.source[x]

@@ -197,12 +197,16 @@ class CarryStatus(NumberPasses):
             self.told[self.turn[p]][j] = self.status[p][j]
 
     def hear_ack(self, p: Process, packet: Ack) -> None:
-        """Take the ACK's status, and the sender's knowledge of the other processes."""
+        """Raise the entry of the ACK's sender in R_p, and the entries of the other processes to what the
+        sender knew.
+        """
         super().hear_ack(p, packet)
         self.hear_told(p, packet.number * (self.nulls + 1))
 
     def hear_null(self, p: Process, packet: Null) -> None:
-        """Take the NULL's status, and the sender's knowledge of the other processes."""
+        """Raise the entry of the NULL's sender in R_p, and the entries of the other processes to what the
+        sender knew.
+        """
         super().hear_null(p, packet)
         self.hear_told(p, packet.number * (self.nulls + 1) + packet.nulls)
 

@@ -86,7 +86,9 @@ class Dtp(Losses[Packet], Group):
 
     @initial
     def start(self) -> None:
-        """`S.Token_1 of LTM_1 is HOLD and EMPT for the others`; `N_i[k] = 1 and R_i[k] = 0 for all k`."""
+        """Begin with `S.Token_1 of LTM_1 is HOLD and EMPT for the others`; `N_i[k] = 1 and R_i[k] = 0 for all
+        k`.
+        """
         self.holding[Process(0)] = True
 
     # 4.2. Update arrival ------------------------------------------------------------------------------------
@@ -382,7 +384,9 @@ class Dtp(Losses[Packet], Group):
         return item is not None and item.sender == p and item.next_holder == j
 
     def answer(self, p: Process, packet: Request) -> None:
-        """Send the requested message `as a point-to-point message`, if BUF has it; h is a delivery status."""
+        """Send the requested message `as a point-to-point message`, if BUF has it; the h of the request
+        counts as the sender's delivery status.
+        """
         j = packet.sender
         if isinstance(packet, AskMessage):
             if packet.message in self.buffer[p]:
@@ -413,7 +417,7 @@ class Dtp(Losses[Packet], Group):
             self.repeat_pass(p, sent)
 
     def repeat_pass(self, p: Process, sent: Pass) -> None:
-        """Multicast the ACK again (`multicasts the same ACK message`)."""
+        """Multicast p's last ACK once more (`multicasts the same ACK message`)."""
         self.send_pass(p, sent)
 
     @action(fairness="weak", per="p")

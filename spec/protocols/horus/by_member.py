@@ -63,7 +63,7 @@ class Backlog(LocalStatus):
 
     @witness
     def Waits(self) -> bool:
-        """A cast waits for room."""
+        """Witness: a cast waits for room."""
         return any(self.backlog[p] > 0 for p in self.each(Process))
 
 

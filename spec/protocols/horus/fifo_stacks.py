@@ -73,7 +73,7 @@ class OverNak(Senders, NakChecked):
 
     @witness
     def AllCast(self) -> bool:
-        """Every message was cast."""
+        """Witness: every message was cast."""
         return sum(self.cast[p] for p in self.each(Process)) == self.messages
 
 
@@ -124,7 +124,7 @@ class FragOverCom(OverFrag, Unnumbered, FifoBroadcast):
 
     @witness
     def AllArrived(self) -> bool:
-        """Every message was delivered everywhere."""
+        """Witness: every message was delivered everywhere."""
         return all(self.delivered[p][m] for p in self.each(Process) for m in self.each(Message))
 
 
@@ -143,7 +143,7 @@ class FragStack(OverFrag, NakChecked, Losses[Envelope], FifoBroadcast):
 
     @obligation
     def OnlyHarmedLost(self) -> bool:
-        """A message of which p lost no fragment is delivered by p."""
+        """Obligation: a message of which p lost no fragment is delivered by p."""
         return all(
             self.delivered[p][m]
             or self.origin[m] is None
@@ -167,7 +167,7 @@ class DestinationSets(OverNak, FifoBroadcast):
 
     @invariant
     def ConsistentViews(self) -> bool:
-        """Members that have each other in their views have the same view."""
+        """Invariant: members that have each other in their views have the same view."""
         return all(
             self.outside[p] == self.outside[q] or q in self.outside[p] or p in self.outside[q]
             for p in self.each(Process)

@@ -139,7 +139,7 @@ class MbrshipFlush(Members):
         self.multicast(call.process, body, to & Set({body.to}) if isinstance(body, Token) else to)
 
     def others(self, p: Process, failed: Set[Process]) -> Set[Process]:
-        """Return the other members of p's view, without the given ones."""
+        """Return the members of p's view other than p and the members in `failed`."""
         return Set() | {
             q for q in self.each(Process) if q != p and q not in self.left[p] and q not in failed
         }
@@ -252,7 +252,7 @@ class MbrshipFlush(Members):
         return q in self.heard[p]
 
     def accept(self, p: Process, origin: Process, body: Body) -> None:
-        """Pass up what p has not received of origin, and keep it unless it is a token."""
+        """Pass up a message of `origin`, unless p has received it before; keep it unless it is a token."""
         if body not in self.kept[p][origin]:
             if not isinstance(body, Token):
                 self.kept[p][origin] += (body,)
@@ -272,7 +272,9 @@ class MbrshipFlush(Members):
 
     @witness
     def CopyDelivered(self) -> bool:
-        """Witness: a member has a message of a failed member from another member, and goes on with it."""
+        """Witness: a member has got a message of a failed member from a third member, and goes on to the next
+        view with it.
+        """
         return any(
             isinstance(packet, Copy) and packet.body not in self.kept[p][packet.origin]
             for p in self.each(Process)
@@ -298,8 +300,8 @@ class ReturnNothing(MbrshipFlush):
     "a member installs the view as soon as it comes, though it may have overtaken what others have cast"
 )
 class InstallAtOnce(MbrshipFlush):
-    """Planted fault in the flush of MBRSHIP: a member installs the view as soon as it arrives. Correct code
-    waits until it has everything that the members who stay have cast.
+    """Planted fault in the flush of MBRSHIP: a member installs the view as soon as the view arrives. Correct
+    code waits until the member has everything that the staying members have cast.
     """
 
     def has_all(self, p: Process) -> bool:

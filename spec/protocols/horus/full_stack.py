@@ -77,7 +77,7 @@ class MbrshipOverFrag(Mbrship, Frag):
             emit(GroupReceive(p, q, self.log[q][k - 1].body))
 
     def is_mine(self, p: Process, q: Process, k: Place) -> bool:
-        """Return True if cast k of q was sent in the view that p is in, by a member of it."""
+        """Return True if cast k of q was sent in p's present view, by a member of that view."""
         return k <= len(self.log[q]) and self.log[q][k - 1].view == self.view[p] and q not in self.left[p]
 
     def has(self, p: Process, q: Process, k: Place) -> bool:

@@ -70,7 +70,9 @@ class Members(Crashes, Views):
         return not any(p in self.left[q] for q in self.each(Process))
 
     def may_fail(self, p: Process) -> bool:
-        """Return True if p may fail: it is not in the last view, after which no view could exclude it."""
+        """Return True if p may fail: p is not in the last view, after which no further view could exclude
+        it.
+        """
         return self.views == 1 or self.view[p] < self.views
 
     @environment
@@ -84,7 +86,7 @@ class Members(Crashes, Views):
 
     @invariant
     def ConsistentViews(self) -> bool:
-        """Members with the same view number have the same view."""
+        """Invariant: members with the same view number have the same view."""
         return all(
             self.view[p] != self.view[q] or self.left[p] == self.left[q]
             for p in self.each(Process)
@@ -159,7 +161,7 @@ class MbrshipAlone(Mbrship):
     )
 
     def is_reached(self, q: Process, p: Process) -> bool:
-        """Return True if p will receive what q sends now: it is up, and in q's view with q."""
+        """Return True if p will receive what q sends now: p is up, and in the same view as q."""
         return not self.down[p] and self.view[p] == self.view[q] and p not in self.left[q]
 
     @on(GroupCast)
@@ -190,8 +192,8 @@ class MbrshipAlone(Mbrship):
         return sum(1 for body in self.queue[q][p] if not isinstance(body, Token))
 
     def have_the_same(self) -> bool:
-        """Return True if the staying members have all messages of one another, and the same messages of each
-        leaving member.
+        """Return True if the staying members have all messages of each other, and equal sets of messages of
+        each leaving member.
         """
         return all(
             len(self.queue[q][p]) == 0

@@ -133,7 +133,7 @@ class Nak(Com):
 
     @on(ComView)
     def forget(self, call: ComView) -> None:
-        """Note that a member left the view, and need not acknowledge any more."""
+        """Note that a member left the view, so that its acknowledgement is no longer waited for."""
         self.release(call.process)
 
     def release(self, p: Process) -> None:
@@ -158,8 +158,8 @@ class Nak(Com):
         emit(ComSend(p, q, Negative(k)))
 
     def news(self, p: Process) -> Status:
-        """Return the part of p's status about its own casts: how many there are. The field `received` differs
-        by reader, see `tell`.
+        """Return the part of p's status that is the same for every reader: the number of p's own casts.
+        `tell` adds the field `received`, which differs by reader.
         """
         return Status(0, self.cast[p])
 

@@ -114,8 +114,8 @@ class TotalLive(TotalChecked, MbrshipAlone):
 
 
 class FragOverTotal(TotalChecked, FragChecked, MbrshipAlone):
-    """FRAG:TOTAL over the abstract MBRSHIP: what TOTAL orders are fragments, message k of the application is
-    those from k * `fragments` on.
+    """FRAG:TOTAL over the abstract MBRSHIP: TOTAL orders fragments; message k of the application consists of
+    the fragments from k * `fragments` on.
 
     A second FRAG, on top, is not needed for anything; the stack is here because a layer must pass on what
     holds below it. `unit[m]` is what FRAG calls the fragment that TOTAL calls m.

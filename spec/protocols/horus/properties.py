@@ -50,8 +50,8 @@ class ViewSynchrony(ReliableBroadcast, Views):
 
     @on(NewView)
     def judge_view(self, event: NewView) -> None:
-        """Check, when p goes to a view, that all who went from the same view to it have delivered the same
-        messages. They go in one step, so nothing was delivered since.
+        """Check, when p goes to a view, that all processes which went to it from p's last view have delivered
+        the same messages. They go in one step, so nothing was delivered since.
         """
         p = event.process
         self.entered[p] += 1
@@ -90,7 +90,7 @@ class NakChecked(NakBounded):
 
     @obligation
     def Answered(self) -> bool:
-        """Every cast was passed up everywhere, or reported as lost."""
+        """Obligation: every cast was passed up everywhere, or reported as lost."""
         return all(
             p == q or self.expected[p][q] == self.cast[q] + 1
             for p in self.each(Process)
@@ -109,12 +109,12 @@ class NakChecked(NakBounded):
 
     @witness
     def CameEarly(self) -> bool:
-        """A message waits for an earlier one."""
+        """Witness: a message waits for an earlier one."""
         return any(len(self.early[p][q]) > 0 for p in self.each(Process) for q in self.each(Process))
 
     @witness
     def Replaced(self) -> bool:
-        """A place holder is on its way."""
+        """Witness: a place holder is on its way."""
         return any(isinstance(envelope.header, PlaceHolder) for envelope in self.network)
 
 
@@ -134,7 +134,7 @@ class TotalChecked(TotalBounded):
 
     @invariant
     def OneHolder(self) -> bool:
-        """In a view at most one member holds the token."""
+        """Invariant: in a view at most one member holds the token."""
         return all(
             p == q or self.token[p] is None or self.token[q] is None or self.view[p] != self.view[q]
             for p in self.each(Process)
@@ -148,17 +148,17 @@ class TotalChecked(TotalBounded):
 
     @witness
     def Continued(self) -> bool:
-        """In a later view a numbered message was delivered."""
+        """Witness: in a later view than the first a numbered message was delivered."""
         return any(self.view[p] > 1 and self.next_number[p] > 1 for p in self.each(Process))
 
     @witness
     def Gap(self) -> bool:
-        """A numbered message waits for the one before it."""
+        """Witness: a numbered message waits for the one with the number before it."""
         return any(self.numbered[p][k] is not None for p in self.each(Process) for k in self.each(Number))
 
     @witness
     def Buffered(self) -> bool:
-        """A message that was sent during the flush is buffered."""
+        """Witness: a message that was sent during the flush is buffered."""
         return any(len(self.held[p][q]) > 0 for p in self.each(Process) for q in self.each(Process))
 
     @witness

@@ -47,7 +47,9 @@ class DiscardAfterLoss(Frag):
     skipping: Map[Process, Map[Process, bool]] = everywhere(everywhere(False))
 
     def collect(self, p: Process, q: Process, author: Process, piece: Piece) -> None:
-        """Drop fragments after a loss, up to and including a last one; gather otherwise."""
+        """Drop fragments after a loss, up to and including a last fragment; without a loss gather the
+        fragment.
+        """
         if self.skipping[p][q] and not self.begins_anew(piece):
             self.skipping[p][q] = not piece.last
         else:
@@ -100,7 +102,9 @@ class NumbersFirst(Total):
     """
 
     def deliver_the_rest(self, p: Process) -> None:
-        """Deliver numbered messages first, gaps or not, and then the others."""
+        """Deliver the numbered messages first, in order, whether or not there are gaps, and then those
+        without a number.
+        """
         for k in self.each(Number):
             item = self.numbered[p][k]
             if item is not None:

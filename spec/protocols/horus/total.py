@@ -200,8 +200,8 @@ class Total(Members):
             self.deliver_rank(p, q)
 
     def deliver_rank(self, p: Process, q: Process) -> None:
-        """Deliver the remaining messages of one source, in the order of sending: those with numbers, then the
-        others.
+        """Deliver the remaining messages of source q, in the order of sending: those with numbers first, then
+        those without.
         """
         self.deliver_numbers_of(p, q)
         for m in self.held[p][q]:

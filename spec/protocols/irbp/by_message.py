@@ -181,7 +181,7 @@ class IrbpByMessage(IrbpProperties):
 
     def matters(self, p: Process, packet: Data | Ack | Call | Told | Decided) -> bool:
         """Return True if the packet changes something: p is up, takes packets of this kind now, and does not
-        have it.
+        have this one.
         """
         if isinstance(packet, Data):
             return packet.version == self.version[p] and self.is_missing(p, packet.message)

@@ -77,11 +77,11 @@ class Mapped(ByMessageIsFigure32, refines=Figure32):
     """Mapping of the message-by-message state to figure 32."""
 
     def reported(self, p: Process) -> Set[Sequenced]:  # type: ignore[override]
-        """Return the reports as figure 32 has them."""
+        """Return p's report as figure 32 has it: until p has installed the next list."""
         return self.seen_report(p)
 
     def proposal(self, p: Process) -> Proposal | None:  # type: ignore[override]
-        """Return the proposals as figure 32 has them."""
+        """Return p's proposal as figure 32 has it: until something is decided."""
         return self.seen_proposal(p)
 
 

@@ -105,7 +105,7 @@ class ViewChange(NormalPhase, FalseSuspicions):
         self.called[self.version[p]] = True
 
     def has_view_left(self, p: Process) -> bool:
-        """Return True: views are numbered without end; a bound of the exploration may limit them."""
+        """Return True: the number of views is unlimited; a bound of the exploration may limit it."""
         return True
 
     @action(fairness="weak")

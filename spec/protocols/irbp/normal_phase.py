@@ -135,7 +135,7 @@ class NormalPhase(Crashes, Views):
         )
 
     def is_next(self, members: Set[Process], q: Process, p: Process) -> bool:
-        """Return True if p follows q in the ring (line 7): no member of the list stands between them."""
+        """Return True if p follows q in the ring (line 7): no member of the list lies between them."""
         if q < p:
             return not any(q < r and r < p for r in members)
         return not any(r > q or r < p for r in members)
@@ -222,8 +222,8 @@ class NormalPhase(Crashes, Views):
         return ack.version == self.version[p]
 
     def is_told_again(self, p: Process, ack: Ack) -> bool:
-        """Return True if the number is sent again to p (lines 60-62 and 67-69): its sender waits for a higher
-        one, or p knows a higher one and asks.
+        """Return True if the number is sent again to p (lines 60-62 and 67-69): the sender of its ACK waits
+        for a higher number, or p knows a higher number and asks.
         """
         return any(
             self.is_with(q, p)

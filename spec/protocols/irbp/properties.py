@@ -30,7 +30,7 @@ class EndingChanges(ViewChange):
 
 
 class IrbpProperties(IrbpBounded, EndingChanges):
-    """iRBP with regular views, and what must be true of its state."""
+    """iRBP with regular views, and the properties of its state."""
 
     # Properties ---------------------------------------------------------------------------------------------
 
@@ -85,7 +85,7 @@ class IrbpProperties(IrbpBounded, EndingChanges):
 
     @obligation
     def TimeBoundedBuffering(self) -> bool:
-        """Section 4.3.3: "every message is eventually discarded from all output buffers"."""
+        """Obligation, section 4.3.3: "every message is eventually discarded from all output buffers"."""
         return not any(
             not self.is_gone(p) and self.keeps(p, m) for p in self.each(Process) for m in self.each(Message)
         )

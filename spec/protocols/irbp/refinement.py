@@ -100,7 +100,7 @@ class Figure25Normal(Figure25Queues, refines=NormalFinite):
     # Variables of the same names, whose types differ -------------------------------------------------------
 
     def received(self, p: Process) -> Set[Message]:  # type: ignore[override]
-        """Return recvQ_p as the normal phase has it."""
+        """Return recvQ_p, under the name that it has in the normal phase."""
         return self.in_received(p)
 
     def collected(self, p: Process) -> Set[Message]:  # type: ignore[override]
@@ -108,11 +108,11 @@ class Figure25Normal(Figure25Queues, refines=NormalFinite):
         return self.in_collected(p)
 
     def numbered(self, p: Process) -> Set[Sequenced]:  # type: ignore[override]
-        """Return seqQ_p as the normal phase has it."""
+        """Return seqQ_p, under the name that it has in the normal phase."""
         return self.in_numbered(p)
 
     def stable(self, p: Process) -> Set[Sequenced]:  # type: ignore[override]
-        """Return stableQ_p as the normal phase has it."""
+        """Return stableQ_p, under the name that it has in the normal phase."""
         return self.in_stable(p)
 
     def pending(self, p: Process) -> Message | None:  # type: ignore[override]

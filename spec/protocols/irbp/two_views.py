@@ -89,7 +89,8 @@ class TwoViews(IViewChange):
         return not self.is_gone(p) and not self.is_core(p)
 
     def draw(self) -> str:
-        """Draw the lists as SVG, one row each: its members in boxes, and below it who is at it.
+        """Draw the lists as SVG, one row for each: its members in boxes, and below them the processes that
+        use the list.
 
         A thick frame is a regular view, a thin one an i-view. An external process has a dashed frame.
         """

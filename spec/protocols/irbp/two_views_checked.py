@@ -81,7 +81,7 @@ class TwoViewsFinite(IViewsFinite, TwoViews):
 
     @constraint("refuse")
     def is_list_left_to_leave(self, p: Process) -> bool:
-        """Return True if another list is left for a call of p."""
+        """Bound: another list is left, for a process p that calls a view change before it gives up."""
         return not self.leaves_first() or budget(self.version[p] < self.views)
 
     def clear(self, p: Process) -> None:
@@ -123,7 +123,9 @@ class TwoViewsProperties(TwoViewsBounded):
     """Properties of both figures together."""
 
     def go_on(self, p: Process, members: Set[Process]) -> None:
-        """Go on with the list, and check that the processes which installed it before have the same list."""
+        """Go on with the new list, and check that the processes which installed it before have the same
+        members in it.
+        """
         v = self.version[p] + 1
         expect(len(self.listed[v]) == 0 or self.listed[v] == members, "ListAgreement")
         super().go_on(p, members)
@@ -169,8 +171,8 @@ class TwoViewsChecked(TwoViewsProperties, TotalOrderBroadcast, ViewSynchrony):
 
     @invariant
     def OwnMessagesAreSent(self) -> bool:
-        """Invariant: a broadcast of a process is stable there, or has a number in its list, or is sent
-        again.
+        """Invariant: a broadcast of a process is stable at that process, or has a number in its list, or is
+        sent again.
         """
         return not any(
             self.origin[m] == p

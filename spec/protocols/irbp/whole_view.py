@@ -106,7 +106,7 @@ class CountExternals(TwoViews):
 
     @action(fairness="weak", per="p")
     def propose(self, p: Process, heard: Set[Process]) -> None:
-        """Propose an i-view (steps 2-4 of figure 34); external processes propose too."""
+        """Propose an i-view (steps 2-4 of figure 34), as a member of the core or as an external process."""
         open_ = self.is_undecided(p, Kind.intermediate)
         require(not open_ or self.is_most(p, self.members_of(p, heard)))
         super().propose(p, heard)
@@ -115,7 +115,9 @@ class CountExternals(TwoViews):
 
     @action(fairness="weak", per="p")
     def propose_regular(self, p: Process, heard: Set[Process]) -> None:
-        """Propose a regular view (steps 2-4 of figure 32); external processes propose too."""
+        """Propose a regular view (steps 2-4 of figure 32), as a member of the core or as an external
+        process.
+        """
         super().propose_regular(p, heard)
         if self.is_undecided(p, Kind.regular):
             self.regular_proposal[p] = Proposal(
@@ -262,7 +264,7 @@ class WholeViewBounded(
     """
 
     def enter(self, p: Process, members: Set[Process]) -> None:
-        """Enter the list; a bound forgets suspicions of processes outside it."""
+        """Enter the list; to bound the exploration, p forgets suspicions of processes outside the list."""
         known = self.suspected[p]
         super().enter(p, members)
         self.know_still(p, known)
@@ -284,7 +286,7 @@ class WholeViewBounded(
 
 
 class WholeViewChecked(WholeViewBounded):
-    """Properties where all members of the view decide, beside those of both figures."""
+    """Both figures where all members of the view decide, with further properties."""
 
     @invariant
     def CoreIsMost(self) -> bool:

@@ -13,11 +13,11 @@ from antiphon.spec.services import Message, Process, TotalOrderBroadcast
 
 
 class MovingSequencerChecked(MovingSequencerBounded, TotalOrderBroadcast):
-    """The moving sequencer and what must be true of it."""
+    """The moving sequencer, checked against total order broadcast and its own properties."""
 
     @invariant
     def UniqueNumbers(self) -> bool:
-        """A number belongs to one message, and a message has one number (section 3.1.2)."""
+        """Invariant: a number belongs to one message, and a message has one number (section 3.1.2)."""
         return all(
             (a.number == b.number) == (a.message == b.message)
             for p in self.each(Process)
@@ -28,7 +28,7 @@ class MovingSequencerChecked(MovingSequencerBounded, TotalOrderBroadcast):
 
     @invariant
     def UniqueMessages(self) -> bool:
-        """A number belongs to one message."""
+        """Invariant: a number belongs to one message."""
         return all(
             a.number != b.number or a.message == b.message
             for p in self.each(Process)

@@ -45,7 +45,7 @@ class PrimaryBackupOverVsc(VscBounded):
 
     @invariant
     def OnePrimary(self) -> bool:
-        """Processes in one view have the same primary."""
+        """Invariant: processes in one view have the same primary."""
         return all(
             self.in_view[p] != self.in_view[q] or self.primary(p) == self.primary(q)
             for p in self.each(Process)

@@ -52,7 +52,7 @@ class PrimaryBackupChecked(
     restrictions=(OnlyBackupsFail,),
     mutations=(ReplyAtOnce,),
 ):
-    """Primary-backup replication by itself, and what must be true of it."""
+    """Primary-backup replication by itself, checked against total order broadcast and its own obligations."""
 
     @obligation
     def Answered(self) -> bool:
@@ -81,4 +81,4 @@ class PrimaryBackupChecked(
 
 
 class PrimaryBackupOverVscChecked(PrimaryBackupOverVsc, ReliableBroadcast, TotalOrder):
-    """Primary-backup replication over figure 29, and what must be true of it."""
+    """Primary-backup replication over figure 29, checked against reliable broadcast and total order."""

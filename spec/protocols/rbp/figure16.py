@@ -197,8 +197,8 @@ class Rbp(Losses[Packet], Group):
             self.send_message(p, own.message, self.id_of_next_round(p))
 
     def id_of_next_round(self, p: Process) -> int:
-        """Return the identifier for the next round: `message id_p ← message id_p + 1` of line 13 stands in
-        the loop.
+        """Return the identifier for the next round: line 13, `message id_p ← message id_p + 1`, is inside the
+        loop, so each round takes a new one.
         """
         return self.message_id[p] + 1
 
@@ -243,8 +243,8 @@ class Rbp(Losses[Packet], Group):
         return any(item.identifier == b for item in self.numbered[p])
 
     def is_toknext(self, p: Process) -> bool:
-        """Return True if `p = toknext` (line 20). No ACK is received here whose field it could be; p has only
-        its own toknext_p.
+        """Return True if `p = toknext` (line 20). At this line no ACK was received whose field toknext could
+        be; p has only its own toknext_p, so that is compared.
         """
         return self.successor(p) == p
 
@@ -414,12 +414,14 @@ class Rbp(Losses[Packet], Group):
             self.send_token(p, sent.identifier, self.number_of_next_round(p))
 
     def number_of_next_round(self, p: Process) -> int:
-        """Return the number for the next round: `ts_p + 1` of line 48 stands in the loop."""
+        """Return the number for the next round: line 48, with `ts_p + 1`, is inside the loop, so the number
+        is computed in each round.
+        """
         return self.last_number[p] + 1
 
     def send_token(self, p: Process, b: Identifier | None, k: Number) -> None:
-        """Send ACK(B, ts_p + 1, toknext_p) to all (line 48). Of lines 25-31 the own copy needs
-        line 26 only.
+        """Send ACK(B, ts_p + 1, toknext_p) to all (line 48). For the sender's own copy, of lines 25-31 only
+        line 26 has an effect.
         """
         item = Sequenced(b, k)
         self.learn(p, item)

@@ -19,7 +19,9 @@ class RbpProperties(RbpBounded):
 
     @invariant
     def UniqueNumbers(self) -> bool:
-        """A number belongs to one message, and a message has one number, at all processes (section 3.1.2)."""
+        """Invariant: a number belongs to one message, and a message has one number, at all processes (section
+        3.1.2).
+        """
         return all(
             (a.number == b.number) == (a.identifier == b.identifier)
             for p in self.each(Process)
@@ -30,7 +32,7 @@ class RbpProperties(RbpBounded):
 
     @invariant
     def OneHolder(self) -> bool:
-        """At most one process holds the token."""
+        """Invariant: at most one process holds the token."""
         return not any(
             self.holding[p] and self.holding[q]
             for p in self.each(Process)
@@ -40,7 +42,9 @@ class RbpProperties(RbpBounded):
 
     @invariant
     def HolderHasAll(self) -> bool:
-        """The process that may acknowledge has every message numbered before (sections 1 and 3.2.1)."""
+        """Invariant: the process that may acknowledge has every message numbered before (sections 1 and
+        3.2.1).
+        """
         return all(
             not self.holding[p]
             or all(
@@ -53,7 +57,7 @@ class RbpProperties(RbpBounded):
 
     @invariant
     def SenderOrder(self) -> bool:
-        """Messages of one source are numbered in the order in which it broadcast them."""
+        """Invariant: messages of one source are numbered in the order in which the source broadcast them."""
         return all(
             a.identifier is None
             or b.identifier is None
@@ -107,7 +111,7 @@ class RbpProperties(RbpBounded):
 
     @obligation
     def Returns(self) -> bool:
-        """The procedure TO-broadcast ends: its message is acknowledged (line 15)."""
+        """Obligation: the procedure TO-broadcast ends: its message is acknowledged (line 15)."""
         return all(self.pending[p] is None for p in self.each(Process))
 
     @witness

@@ -196,8 +196,8 @@ class RbpResilient(Losses[Packet], Crashes):
             self.send_message(p, Body(own.message, self.name_of_next_round(own)))
 
     def name_of_next_round(self, own: Body) -> int:
-        """Return the name for the next round: `message id_p ← message id_p + 1` of line 14 stands in the
-        loop.
+        """Return the name for the next round: line 14, `message id_p ← message id_p + 1`, is inside the loop,
+        so each round takes a new one.
         """
         return own.name + 1
 
@@ -243,8 +243,8 @@ class RbpResilient(Losses[Packet], Crashes):
         return any(item.body == body for item in self.numbered[p])
 
     def repeat_ack(self, p: Process, body: Body) -> None:
-        """Send the number again (line 22, `send ACK(B, seqnum', ⊥) to q`). It has three fields, and no `when
-        receive` takes it.
+        """Send the number of the message again (line 22, `send ACK(B, seqnum', ⊥) to q`). The ACK has three
+        fields, and no `when receive` takes it.
         """
 
     # Lines 25-48: an ACK is received ------------------------------------------------------------------------
@@ -387,7 +387,9 @@ class RbpResilient(Losses[Packet], Crashes):
             self.send_token(p, sent.body, self.number_of_next_round(p, sent))
 
     def number_of_next_round(self, p: Process, sent: Sequenced) -> int:
-        """Return the number for the next round: `ts_p + 1` of lines 54 and 61 stands in the loop."""
+        """Return the number for the next round: lines 54 and 61, with `ts_p + 1`, are inside the loop, so the
+        number is computed in each round.
+        """
         return self.last_number[p] + 1
 
     def send_token(self, p: Process, body: Body | None, k: Number) -> None:
@@ -458,8 +460,8 @@ class RbpResilient(Losses[Packet], Crashes):
         self.reforming[p] = True
 
     def is_blocked(self) -> bool:
-        """Return True if no active process holds the token, waits for it or for its acceptance, and no packet
-        carries it.
+        """Return True if the token is lost: no active process holds it, waits for it or for its acceptance,
+        and no packet carries it.
         """
         return not any(
             self.is_active(p)

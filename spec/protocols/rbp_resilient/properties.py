@@ -18,7 +18,9 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @invariant
     def UniqueNumbers(self) -> bool:
-        """A number belongs to one message, a message has one number, among all that is not delivered yet."""
+        """Invariant: a number belongs to one message, a message has one number, among all that is not
+        delivered yet.
+        """
         return all(
             (a.number != b.number or a.body == b.body)
             and (a.body is None or a.body != b.body or a.number == b.number)
@@ -30,7 +32,7 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @invariant
     def OneHolder(self) -> bool:
-        """At most one process holds the token."""
+        """Invariant: at most one process holds the token."""
         return not any(
             self.holding[p] and self.holding[q]
             for p in self.each(Process)
@@ -62,7 +64,9 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @invariant
     def HolderHasAll(self) -> bool:
-        """The process that may acknowledge has every message numbered before (sections 1 and 3.2.2)."""
+        """Invariant: the process that may acknowledge has every message numbered before (sections 1 and
+        3.2.2).
+        """
         return all(
             not self.holding[p] or k > self.last_number[p] or self.has_message(p, k)
             for p in self.each(Process)
@@ -166,7 +170,9 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @invariant
     def OneTurnBufferedByAll(self) -> bool:
-        """Invariant: the bound of `OneTurnBuffered` also for a process that misses something."""
+        """Invariant: the bound of `OneTurnBuffered`, for every process, whether or not it misses
+        something.
+        """
         return all(
             any(self.can_settle(p, item) for item in self.numbered[p])
             or len(self.numbered[p]) <= self.processes
@@ -210,7 +216,7 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @obligation
     def Returns(self) -> bool:
-        """The procedure TO-broadcast ends: its message is acknowledged (line 16)."""
+        """Obligation: the procedure TO-broadcast ends: its message is acknowledged (line 16)."""
         return all(self.pending[p] is None or self.down[p] for p in self.each(Process))
 
     @obligation

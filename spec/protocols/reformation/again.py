@@ -15,7 +15,7 @@ from antiphon.spec.services import Process
 
 
 class ReformationAgain(Reformation):
-    """Reformation that begins again as often as it is given up."""
+    """Reformation that may begin again whenever it was given up."""
 
     attempts = 2
     views = 2

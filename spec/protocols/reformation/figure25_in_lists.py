@@ -129,7 +129,7 @@ class Figure25InLists(RbpFinite, Lists):
         )
 
     def can_take_over(self, j: Process, s: Process, a: ListName) -> bool:
-        """Return True if s, the site of list a, still has what j lacks."""
+        """Return True if s, the token site of list a, still has everything that j lacks."""
         return all(
             k > self.complete_up_to(s)
             or self.has_already(j, k, s, a)
@@ -165,13 +165,13 @@ class Figure25InLists(RbpFinite, Lists):
             self.pending[j] = None
 
     def kept(self, j: Process, s: Process, a: ListName) -> Set[Sequenced]:
-        """Return what j keeps of its own numbers (figure 24, phase II, `Recover all missing messages`):
-        everything, since nothing is said of what only j has.
+        """Return the entries of j's own that j keeps (figure 24, phase II, `Recover all missing messages`):
+        all of them, since the figure says nothing of entries that only j has.
         """
         return self.numbered[j]
 
     def begin_list(self, p: Process) -> None:
-        """Begin the new list at p; what belonged to the old one is gone."""
+        """Begin the new list at p; p's token, loops and packets of the old list are gone."""
         self.reforming[p] = False
         self.arriving[p] = None
         self.catching_up[p] = False

@@ -262,7 +262,7 @@ class Reformation(Lists):
         return any(self.has_begun(p, a) and self.belongs[p] == a for p in self.each(Process))
 
     def forget_answers(self, a: Attempt) -> None:
-        """Forget the answers of this phase, which nobody reads any more."""
+        """Forget the answers in attempt a's present phase, which no process will read any more."""
         self.votes[a] = everywhere(None)
         self.refusals[a] = Set()
         self.agreements[a] = Set()
@@ -294,7 +294,9 @@ class Reformation(Lists):
         return not any(self.tells_more(p, q, s) for q in responders)
 
     def tells_more(self, p: Process, q: Process, s: Process) -> bool:
-        """Return True if q reported more to p than s did. What p itself has needs no message."""
+        """Return True if q reported more to p than s did. For p itself its own knowledge is taken, since p
+        sends itself no report.
+        """
         mine = Knowledge(self.list_told(p), self.recent(p))
         a = mine if q == p else self.votes[self.belongs[p]][q]
         b = mine if s == p else self.votes[self.belongs[p]][s]

@@ -81,8 +81,8 @@ class ListsChecked(TokenLists, readings=(majority,)):
 
     @invariant
     def NoTwoComplete(self) -> bool:
-        """Invariant: no two different lists are both complete, that is, have all their sites
-        working in them.
+        """Invariant: of two different lists at most one is complete, that is, has all its sites working in
+        it.
         """
         return not any(
             a < b and b <= self.begun and self.is_complete(a) and self.is_complete(b)

@@ -70,7 +70,9 @@ class RbpReformingLive(
 
     @witness
     def Replaced(self) -> bool:
-        """Witness: a process has failed, and the others have delivered a message without it."""
+        """Witness: a process has failed, and the live processes have delivered a message in a list without
+        it.
+        """
         return any(
             self.down[p] and self.is_replaced(p) and self.is_broadcast(m) and self.is_delivered(m)
             for p in self.each(Process)

@@ -124,7 +124,9 @@ class NormalPhase(Reformation):
         )
 
     def answers(self, s: Process, a: Attempt) -> bool:
-        """Return True if s is up, and belongs to list a or has committed it."""
+        """Return True if s can answer requests of sites on list a: s is up, and belongs to list a or has
+        committed it.
+        """
         return not self.down[s] and (self.belongs[s] == a or self.current[s] == a)
 
     def still_has(self, s: Process, k: LastNumber) -> bool:

@@ -148,7 +148,7 @@ class RbpReformingChecked(RbpReforming, TotalOrderBroadcast):
 
     @invariant
     def OneHolderInList(self) -> bool:
-        """At most one process of a list holds its token."""
+        """Invariant: at most one process of a list holds the list's token."""
         return not any(
             p != q and self.holding[p] and self.holding[q] and self.is_free(p) and self.is_free(q)
             and self.list_of(p) == self.list_of(q)
@@ -158,7 +158,9 @@ class RbpReformingChecked(RbpReforming, TotalOrderBroadcast):
 
     @invariant
     def OneBodyANumber(self) -> bool:
-        """A number belongs to one message, or to NULL, among those who work in one list."""
+        """Invariant: among the processes that work in one list a number belongs to one message, or to
+        NULL.
+        """
         return not any(
             a.number == b.number and a.body != b.body
             for p in self.each(Process)

@@ -1,8 +1,9 @@
 """Witnesses that things can go wrong at every point of figures 23 to 25: crashes, timeouts, losses, false
 suspicions and competing originators.
 
-A witness of a timeout or a loss is a state in which it is the next step. Messages of Reformation stay in the
-network (figures23_24.py); one counts as lost when its receiver goes on without it.
+A witness of a timeout or a loss is a state in which the timeout or the loss is the next step. Messages of
+Reformation stay in the network (figures23_24.py); such a message counts as lost when its receiver goes on
+without it.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class RbpReformingPoints(RbpReformingChecked):
     # Timeouts, and messages of Reformation that are lost ----------------------------------------------------
 
     def times_out(self, p: Process, stage: Stage) -> bool:
-        """Return True if p may time out too early in this stage."""
+        """Return True if p's timer may expire too early while p is in this stage."""
         return self.stage[p] is stage and not self.down[p] and not self.waits_in_vain(p)
 
     def is_member(self, p: Process, a: Attempt) -> bool:

@@ -18,7 +18,7 @@ class ReformationProperties(ReformationBounded):
     # Properties: lists --------------------------------------------------------------------------------------
 
     def is_valid(self, a: ListName) -> bool:
-        """Return True if all of the list have agreed to it: its token was generated."""
+        """Return True if all sites of list a have agreed to it, so that its token was generated."""
         return a == 0 or self.tokens[a]
 
     def is_newer(self, a: ListName, b: ListName) -> bool:
@@ -27,7 +27,7 @@ class ReformationProperties(ReformationBounded):
 
     @invariant
     def OneToken(self) -> bool:
-        """At most one site holds a token, of whatever list."""
+        """Invariant: at most one site holds a token, whatever the list."""
         return not any(
             p != q and self.holds_token(p) and self.holds_token(q)
             for p in self.each(Process)
@@ -56,8 +56,8 @@ class ReformationProperties(ReformationBounded):
 
     @invariant
     def NoTwoComplete(self) -> bool:
-        """Invariant: no two different lists are both complete, that is, have all their sites
-        working in them.
+        """Invariant: of two different lists at most one is complete, that is, has all its sites working in
+        it.
         """
         return not any(
             a < b and self.is_complete(a) and self.is_complete(b)
@@ -74,7 +74,7 @@ class ReformationProperties(ReformationBounded):
 
     @invariant
     def CommitTogether(self) -> bool:
-        """No site has committed a list that its originator has given up."""
+        """Invariant: no site has committed a list that its originator has given up."""
         return not any(
             self.current[p] == a
             and not self.tokens[a]
@@ -114,7 +114,7 @@ class ReformationProperties(ReformationBounded):
 
     @invariant
     def OneMessageANumber(self) -> bool:
-        """Two sites of one list have the same message under one number."""
+        """Invariant: two sites of one list have the same message under one number."""
         return all(
             self.current[p] != self.current[q]
             or len(self.log[p]) > len(self.log[q])
@@ -145,8 +145,8 @@ class ReformationProperties(ReformationBounded):
         )
 
     def is_given_outside(self, p: Process, i: LastNumber, a: Attempt) -> bool:
-        """Return True if a site outside list a has given p's message at position i, and none of list a has
-        it.
+        """Return True if a site outside list a has given p's message at position i, and no site of list a has
+        that message.
         """
         return self.log[p][i].giver not in self.members(a) and not any(
             q in self.members(a) and i < len(self.log[q]) and self.log[q][i] == self.log[p][i]

@@ -90,7 +90,7 @@ class TokenLists(Lists):
 
 
 class NormalPhaseService(TokenLists):
-    """Normal phase as Reformation assumes it."""
+    """Normal phase, reduced to what Reformation assumes of it."""
 
     known: Map[Process, Map[ListName, LastNumber]] = everywhere(everywhere(0))
     last_delivered: Map[Process, LastNumber] = everywhere(0)
@@ -159,7 +159,7 @@ class NormalPhaseService(TokenLists):
 
 
 class ReformationService(TokenLists):
-    """Reformation as the normal phase assumes it."""
+    """Reformation, reduced to what the normal phase assumes of it."""
 
     new_list: Map[Attempt, TokenList | None] = everywhere(None)
     version_of: Map[Attempt, Installed] = everywhere(0)
@@ -255,8 +255,8 @@ class ReformationService(TokenLists):
 
     @action
     def commit(self, p: Process, a: Attempt) -> None:
-        """Commit list a at p, which has promised no higher version; p goes on with what the list's site
-        brings.
+        """Commit list a at p, which has promised no higher version; p takes over what the list's token site
+        has.
         """
         require(p in self.members(a) and self.promised[p] == self.version(a))
         require(self.version(self.current[p]) < self.version(a))

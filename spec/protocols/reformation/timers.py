@@ -70,7 +70,7 @@ class LongTimers(OverFigure25):
         )  # fmt: skip
 
     def voters(self, p: Process, a: Attempt) -> Set[Process]:
-        """Return p and the sites that have voted for it."""
+        """Return p and the sites that have voted for its attempt a."""
         return Set() | {q for q in self.each(Process) if q == p or self.has_voted(a, q)}
 
 

@@ -67,8 +67,8 @@ class Rings(NormalSparing):
         return super().was_sent(p, m) and (m in self.inserted or (q is not None and self.primary_of(q) == p))
 
     def is_sent_again(self, p: Process, m: Message) -> bool:
-        """Return True if m is sent again: a primary repeats a message that it inserted like one of
-        its own.
+        """Return True if m is sent again: a primary repeats messages that it inserted like its own
+        broadcasts.
         """
         q = self.source[m]
         return super().is_sent_again(p, m) or (

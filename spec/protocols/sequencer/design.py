@@ -234,9 +234,7 @@ class Sequencer(Membership, Unicast[Forward], FifoMulticast[Data]):
                 self.unicast_to(p, to, Forward(to, p, k, m))
 
     def resend_to_itself(self, p: Process, k: Number, m: Message) -> None:
-        """Send a message again to p itself as new coordinator; it is there at once (reading
-        `self_unicast`).
-        """
+        """Send a message again to p itself as new coordinator; p has it at once (reading `self_unicast`)."""
         self.multicast_data(p, p, k, m)
 
     def remove_entry(self, p: Process, s: Process) -> None:

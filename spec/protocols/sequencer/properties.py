@@ -190,7 +190,7 @@ class SequencerCopyChecked(SequencerCopy, ReliableBroadcast, readings=(relabelli
 
     @step_invariant
     def MulticastToAll(self, before: Self) -> bool:
-        """Require that a multicast of the coordinator is on its way to all others."""
+        """Step invariant: a multicast of the coordinator is on its way to all others."""
         return self.multicast == before.multicast or all(
             q.index == 0 or Copy(q, Process(0)) in self.network for q in self.each(Process)
         )

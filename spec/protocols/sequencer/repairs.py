@@ -126,7 +126,7 @@ class RememberEach(Sequencer):
         return k in self.accepted[p][s]
 
     def update_entry(self, p: Process, s: Process, k: Number) -> None:
-        """Add the seqno; the highest one stays recorded too."""
+        """Add the seqno to the accepted ones, and record the highest seqno."""
         self.accepted[p][s] |= {k}
         self.received_table[p][s] = max(self.received_table[p][s], k)
 
@@ -142,7 +142,7 @@ class RememberEach(Sequencer):
 )
 class RememberOwn(Sequencer):
     """Repair of SEQUENCER, On send. Printed: "If not coordinator: - Add message to the forward-table".
-    Repaired: the coordinator adds its own message too, until it gets it back.
+    Repaired: the coordinator adds its own message to its forward-table, until it gets the message back.
     """
 
     def send_as_coordinator(self, p: Process, k: Number, m: Message) -> None:

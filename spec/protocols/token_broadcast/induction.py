@@ -52,7 +52,7 @@ class Figure5Proof(Figure5Checked):
 
     @invariant
     def SentWasBroadcast(self) -> bool:
-        """A message in flight was broadcast."""
+        """Invariant: a message in flight was broadcast."""
         return all(
             self.origin[m] is not None or Data(p, m) not in self.network
             for p in self.each(Process)

@@ -242,7 +242,7 @@ class Total(Losses[Packet], Membership):
         self.network |= {NewView(q, self.formed, first) for q in self.group_of(p) - {p} if not self.down[q]}
 
     def follow(self, p: Process) -> None:
-        """Follow another sequencer: p has nothing to assign, and still expects the same id."""
+        """Follow another sequencer: p assigns no ids any more, and still expects the same next id."""
         self.forget_sent(p)
         self.next_to_assign[p] = 0
 

@@ -150,7 +150,7 @@ class KeepingUntilAcknowledged(CumulativeAcks):
         return True
 
     def free(self, p: Process) -> None:
-        """Free what p has passed up and all others have acknowledged."""
+        """Free messages that p has passed up and all other members have acknowledged."""
         for k in self.each(Number):
             others = self.group_of(p) - {p}
             if k < self.next_expected[p] and all(self.acknowledged[p][q] >= k for q in others):

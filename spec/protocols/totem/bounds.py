@@ -11,7 +11,9 @@ from antiphon.spec.services import Message, Process
 
 
 class TotemCounted(Totem):
-    """Totem for `visits` passes of the token; `sent_at[k]` is how many there were when k was given."""
+    """Totem for `visits` passes of the token; `sent_at[k]` is how many passes there were when number k was
+    given.
+    """
 
     visits: Const[int] = 8
 

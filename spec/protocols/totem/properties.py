@@ -18,7 +18,7 @@ class TotemProperties(TotemBounded):
 
     @invariant
     def StableIsDelivered(self) -> bool:
-        """Invariant: everybody has delivered what a process takes for stable."""
+        """Invariant: every process has delivered each update that some process takes for stable."""
         return all(self.seen[p] <= self.status[q] for p in self.each(Process) for q in self.each(Process))
 
     @witness

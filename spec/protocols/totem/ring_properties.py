@@ -37,7 +37,7 @@ class TotemRingChecked(TotemRingBounded, TotalOrderBroadcast):
 
     @invariant
     def StableIsDelivered(self) -> bool:
-        """Invariant: everybody has delivered what a process takes for stable."""
+        """Invariant: every process has delivered each update that some process takes for stable."""
         return all(self.stable[p] <= self.status[q] for p in self.each(Process) for q in self.each(Process))
 
     @invariant
@@ -70,5 +70,5 @@ class TotemRingChecked(TotemRingBounded, TotalOrderBroadcast):
 
     @witness
     def AllDelivered(self) -> bool:
-        """Witness: all have delivered everything, and know it."""
+        """Witness: every process has delivered everything, and knows that all have."""
         return all(self.stable[p] == self.messages for p in self.each(Process))

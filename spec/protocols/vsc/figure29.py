@@ -110,7 +110,7 @@ class ViewChange(InFlight[Data], Casting[View], Suspicions, Views):
         return True
 
     def send_to_all(self, p: Process, m: Message) -> None:
-        """Send the message to all in p's view that have not left it."""
+        """Send the message to all processes in p's view that have not gone on to a later one."""
         i = self.in_view[p]
         self.network |= {
             Data(q, i, m) for q in self.group[p] if self.is_one_of_all(p, q) and self.in_view[q] <= i
@@ -140,7 +140,7 @@ class ViewChange(InFlight[Data], Casting[View], Suspicions, Views):
         return packet.view == self.in_view[packet.to]
 
     def takes_messages(self, p: Process) -> bool:
-        """Return True if p receives messages now: the figure has no other condition than the view."""
+        """Return True: p always receives messages; the figure's only condition is the view."""
         return True
 
     def take(self, p: Process, m: Message) -> None:

@@ -111,7 +111,7 @@ class OutputBuffer(Spec):
 
     @invariant
     def EveryRuleLoses(self) -> bool:
-        """Invariant: whatever p has seen when it discards m, it has seen the same in a run where q lives and
+        """Invariant: whatever p has seen when it discards m, p has seen the same in a run where q lives and
         never gets m.
         """
         return not self.discarded or (self.alike and not self.killed)

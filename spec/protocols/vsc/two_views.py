@@ -232,7 +232,7 @@ class OneLevel(TwoViews):
     """
 
     def change_i_view(self) -> None:
-        """Exclude the coordinator from the next view, as long as one is left."""
+        """Exclude the coordinator from the next view, as long as another view is left."""
         if self.may_exclude(self.order[0]):
             self.close_view(self.order[0])
         else:
@@ -273,4 +273,4 @@ class OrdinaryOnly(TwoViews):
 
 
 class TwoViewsChecked(TwoViews, mutations=(OneLevel, OldOrder, DropCoordinator, OrdinaryOnly)):
-    """Two levels of views and what must be true of them."""
+    """Two levels of views, with their properties."""

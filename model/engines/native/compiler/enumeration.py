@@ -486,7 +486,9 @@ def _never(step: GroundStep) -> bool:
 
 
 def without_guards(step: GroundStep, dropped: Iterable[Expression]) -> GroundStep:
-    """Return the step without these guards, which are true wherever it is tried; its checks lose them too."""
+    """Return the step without these guards, which are true wherever the step is tried; its checks lose them
+    as well.
+    """
     gone = set(dropped)
     checks = tuple(
         replace(check, wrong=_without(check.wrong, gone))
@@ -497,7 +499,9 @@ def without_guards(step: GroundStep, dropped: Iterable[Expression]) -> GroundSte
 
 
 def enabled_without(step: GroundStep, dropped: Iterable[Expression]) -> GroundStep:
-    """Return the step without these guards, which are true wherever it is tried; its checks keep them."""
+    """Return the step without these guards, which are true wherever the step is tried; its checks keep
+    them.
+    """
     return replace(step, enabled=_without(step.enabled, set(dropped)))
 
 

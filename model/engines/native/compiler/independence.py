@@ -90,7 +90,9 @@ _NOTHING = _Seen()
 
 
 class _Look:
-    """Analysis of expressions for their dependencies, each once, however many steps contain it."""
+    """Analysis of the dependencies of expressions; each expression is analysed once, however many steps
+    contain it.
+    """
 
     def __init__(self, packing: WordPacking) -> None:
         self._packing = packing

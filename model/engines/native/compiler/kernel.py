@@ -380,13 +380,15 @@ def row_words(words: int, mode: int) -> int:
 
 
 def slot_bytes(mode: int) -> int:
-    """Return the number of bytes from a slot of the table to the next; for trees that of the number in it."""
+    """Return the number of bytes from a slot of the table to the next slot; for trees it is the size of the
+    number in a slot.
+    """
     return 4 if mode == fields.TREE else 8
 
 
 def parents_every(mode: int) -> int:
-    """Return the interval of parents: the parent of a state is stored when its number is a multiple of it; 1
-    where states are forgotten and their successors cannot be made again.
+    """Return the interval of parents: a state's parent is stored if the state's number is a multiple of it; 1
+    where states are forgotten, so that parents cannot be computed again.
     """
     return 1 if mode == fields.FINGERPRINT else PARENTS_EVERY
 

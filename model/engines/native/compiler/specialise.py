@@ -144,7 +144,7 @@ class Substitution:
 
     def step(self, step: GroundStep) -> GroundStep:
         """Return the step with its parts replaced, without its separate guards and its events, which no
-        kernel computes. Its inputs stay, though nothing may depend on them any more.
+        kernel computes. The step keeps its inputs, although no part may depend on them any more.
         """
         return replace(
             step,
@@ -173,7 +173,7 @@ def size_of(step: GroundStep) -> int:
 
 
 def reached(roots: list[Expression]) -> set[Expression]:
-    """Return all nodes below these."""
+    """Return all nodes that can be reached from these roots."""
     return set(reachable(roots, parts))
 
 

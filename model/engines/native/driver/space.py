@@ -145,7 +145,7 @@ class NativeSpace:
             self._released = position.expanded
 
     def release(self) -> None:
-        """Release memory that is also on disk."""
+        """Release the memory of arrays that are also on disk."""
         self.store.release()
 
     def __len__(self) -> int:

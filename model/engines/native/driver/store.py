@@ -601,7 +601,7 @@ class Store:
         return made
 
     def release(self) -> None:
-        """Release memory that is also on disk."""
+        """Release the memory of arrays that are also on disk."""
         for area in self.files():
             area.release(0, area.size)
 

@@ -364,8 +364,8 @@ def move_row(context: int, kept: int, place: int) -> int:
 
 
 def tell(context: int, sleeping: int) -> int:
-    """Write the steps that sleep in the state that is being expanded, by their numbers: the first byte is the
-    mark of sleeping steps, which no other step has.
+    """Write, for each step, whether it sleeps in the state that is being expanded: the first byte is a mark,
+    and the byte of a sleeping step equals it.
     """
     asleep = word(context, ASLEEP)
     codes = word(context, CODES)
@@ -437,8 +437,8 @@ def has_room(context: int) -> int:
 
 
 def home(context: int, hashed: int) -> int:
-    """Return the slot at which the search for a hash begins, the first of a cache line, counted from the
-    start of its region; the part of the hash in a slot of eight bytes determines it.
+    """Return the slot at which the search for a hash begins: the first slot of a cache line, counted from the
+    start of its region. It is determined by the part of the hash that a slot of eight bytes keeps.
     """
     if MODE == WHOLE:
         hashed = hashed & TAG
@@ -776,7 +776,7 @@ def lookup(context: int, row: int, hashed: int) -> int:
 
 
 def read(context: int, first: int, last: int, out: int) -> int:
-    """Write the words of the states first..last - 1 one behind the other."""
+    """Write the words of the states first..last - 1 to `out`, state after state."""
     number = first
     while number < last:
         copy(out + (number - first) * 8 * W, state_of(context, number))

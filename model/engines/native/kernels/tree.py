@@ -168,9 +168,9 @@ def text(words: int) -> str:
     """Return the LLVM text of `compress` and `decompress` for states of so many words.
 
     `i64 @compress(i64 context, i64 state, i64 row)` begins the root of a state: it writes the numbers of both
-    sides as they are in the state read last, and asks for the nodes of those that differ, whose numbers
-    `end_roots` will write; for nodes below them it looks at once. `i64 @decompress(i64 context, i64 root)`
-    reads a state, and is the address of its words, which stand there until the next one is read.
+    sides as they are in the state read last, and requests the nodes of those that differ, whose numbers
+    `end_roots` will write; nodes below them are looked up at once. `i64 @decompress(i64 context, i64 root)`
+    reads a state and returns the address of its words, which stay valid until the next state is read.
     """
     return _Compress(words).text() + _Decompress(words).text()
 
