@@ -84,8 +84,8 @@ class Bounds:
                 raise ArgumentError(f"max_{name}={value!r}: a bound is not negative; None is no bound")
 
     def reached(self, states: int, seconds: float) -> Stop | None:
-        """Return the bound that so many states, found in this time, have reached, or None; for the depth see
-        `too_deep`.
+        """Return the bound that is reached after `states` states and `seconds` seconds, or None. The bound of
+        depth is left to `too_deep`.
         """
         if self.states is not None and states >= self.states:
             return Stop(StopReason.STATES, f"the bound of {self.states:,} states")
@@ -96,7 +96,7 @@ class Bounds:
         return None
 
     def too_deep(self, depth: int) -> Stop | None:
-        """Return the bound that forbids steps from states at this depth, or None."""
+        """Return the bound that forbids taking steps from states at this depth, or None."""
         if self.depth is not None and depth >= self.depth:
             return Stop(StopReason.DEPTH, f"the bound of {self.depth} steps")
         return None
@@ -107,7 +107,7 @@ UNBOUNDED = Bounds()
 
 
 def no_memory(error: MemoryError) -> Stop:
-    """Return the stop for the case that memory, or a table, has no room left."""
+    """Return the stop of an exploration for which memory, or a table, has no room left."""
     return Stop(StopReason.NO_MEMORY, str(error) or "no memory left")
 
 

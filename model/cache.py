@@ -39,8 +39,8 @@ class Cache:
 
     @staticmethod
     def private(kind: str) -> Cache:
-        """Return this user's cache for one kind of entries; it caches nothing if the directory cannot be made
-        private.
+        """Return the cache of this user for one kind of entries. If its directory cannot be made private, the
+        cache keeps nothing.
         """
         chosen = os.environ.get(VARIABLE)
         if chosen == "":

@@ -51,7 +51,7 @@ def trace_changes(trace: Trace) -> tuple[tuple[Change, ...], ...]:
 
 
 def described(program: Program, state: State) -> tuple[tuple[str, str], ...]:
-    """Return every part of a state with its value, maps key by key; for the first state of a trace."""
+    """Return every part of a state with its value, a map key by key; meant for the first state of a trace."""
     found: list[tuple[str, str]] = []
     for name, value in zip(program.variables, state, strict=True):
         found.extend(described_variable(program, name, value))
@@ -64,8 +64,8 @@ def described_variable(program: Program, name: str, value: Any) -> tuple[tuple[s
 
 
 def beginning(trace: Trace) -> tuple[tuple[str, str], ...]:
-    """Return the values that distinguish the start of a run from other initial states; none where there is
-    only one.
+    """Return the values that distinguish the first state of a run from other initial states; none if the
+    program has only one initial state.
 
     They are the variables that `@initial` methods write, and for maps the values that are not the default.
     """

@@ -63,8 +63,8 @@ def check_writable(path: str | Path) -> None:
 
 
 def _place(path: str | Path) -> Path | None:
-    """Return the path of a regular file of this name, there or not yet; None for anything else, as
-    `/dev/stdout`.
+    """Return the path of the regular file of this name, whether or not it exists; None for anything that is
+    no regular file, as `/dev/stdout`.
     """
     place = Path(os.path.realpath(path))
     is_other = place.exists() and not place.is_file() and not place.is_dir()

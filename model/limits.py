@@ -52,7 +52,7 @@ class Limits:
 
 
 def now() -> float:
-    """Return the present time of the clock of bounds."""
+    """Return the present time, by the clock that bounds of seconds are measured with."""
     return time.monotonic()
 
 
@@ -103,8 +103,8 @@ def under_limits(bounds: Bounds, progress: Callable[[Progress], None] | None = N
 
 
 def leaving(bounds: Bounds, share: float) -> Bounds:
-    """Return the bounds of a search that takes this share of the seconds that are left, and leaves
-    the rest.
+    """Return bounds for a first search, which may use this share of the seconds that are left; the rest is
+    for later searches.
     """
     if not bounds.seconds:
         return bounds
@@ -114,8 +114,8 @@ def leaving(bounds: Bounds, share: float) -> Bounds:
 
 @contextmanager
 def only_time(bounds: Bounds) -> Iterator[None]:
-    """Context in which only the time ends the work inside, so that results are judged although memory is
-    short.
+    """Context in which the work ends only when the time is over, so that results are judged although memory
+    is short.
     """
     began = begun()
     of_time = Bounds(seconds=bounds.seconds)
@@ -130,5 +130,5 @@ def only_time(bounds: Bounds) -> Iterator[None]:
 
 
 def begun() -> float:
-    """Return the time at which the present question was asked; now, if there is none."""
+    """Return the time at which the present question was asked; the present time if there is no question."""
     return _here.asked[-1].began if _here.asked else time.monotonic()

@@ -26,7 +26,7 @@ from antiphon.spec.lang.walk import nodes
 
 
 class Monitor:
-    """Service with the events that it has received so far; the interface is that of `Session`."""
+    """Monitor: a service with the events that it has received so far. The interface is that of `Session`."""
 
     def __init__(self, service: type[Spec], **sizes: int) -> None:
         self._text = _text(service)
@@ -36,8 +36,8 @@ class Monitor:
         self._handlers, self._predicates = self._text.bind(constants, self._refuse)
 
     def feed(self, event: object) -> tuple[Refusal, ...]:
-        """Run the handlers of `event`; return the refusals, in order, each guard's first one with
-        its clash.
+        """Run the handlers of `event`, and return the refusals in order: of each guard the first, with the
+        clashing event.
         """
         for handle in self._handlers.get(type(event), ()):
             handle(event)
@@ -63,8 +63,8 @@ class Monitor:
         return next(iter(self.failing(predicate)), None) is None
 
     def failing(self, predicate: str) -> Iterator[Mapping[str, Any]]:
-        """Yield the values of the names for which a predicate that says `all(...)` is false, in domain order;
-        one empty mapping where a predicate of another form is false.
+        """Yield the values for which a predicate of the form `all(...)` is false, by the names that it binds,
+        in domain order. For a false predicate of another form yield one empty mapping.
         """
         return self._predicates[predicate]()
 
@@ -75,7 +75,7 @@ Predicates = dict[str, Callable[[], Iterator[Mapping[str, Any]]]]
 
 
 def table(depth: int) -> dict[Any, Any]:
-    """Return a map of maps, `depth` of them, in which nothing is written yet."""
+    """Return a new empty map whose values are maps, `depth` levels deep."""
     if depth == 1:
         return {}
     return defaultdict(dict) if depth == 2 else defaultdict(lambda: table(depth - 1))
@@ -89,7 +89,7 @@ def written(value: Mapping[Any, Any], depth: int) -> dict[Any, Any]:
 
 
 def in_order(found: Iterable[Any]) -> list[Any]:
-    """Return elements of a set in domain order."""
+    """Return the elements of a set as a list in domain order."""
     return sorted(found, key=lambda item: getattr(item, "index", item))
 
 
@@ -172,7 +172,7 @@ class _Text:
             yield f"    global {', '.join(f's_{name}' for name in sorted(whole))}"
 
     def _predicate(self, item: ir.Predicate) -> Iterator[str]:
-        """Yield the lines of a function that yields where the predicate is false."""
+        """Yield the lines of a Python function that yields the values for which the predicate is false."""
         yield f"def p_{item.name}():"
         match item.body:
             case (ir.Return(value=ir.Quantify(quantifier=ir.Quantifier.ALL) as every),):
@@ -362,7 +362,9 @@ class _Text:
         return self._domain(binder.source)
 
     def _between(self, binder: ir.Binder, domain: str) -> str:
-        """Return the integers of a range that can satisfy the comparisons with which the condition begins."""
+        """Return the text of the range of integers that can satisfy the comparisons in the binder's
+        condition.
+        """
         every = binder.condition.operands if isinstance(binder.condition, ir.And) else (binder.condition,)
         low, high = [f"{domain}.start"], [f"{domain}.stop"]
         for part in every:

@@ -16,7 +16,9 @@ from antiphon.spec.lang.errors import MissingKey
 
 
 class NamedMap(tuple[Any, ...]):
-    """Value of a total map: iterated, its values in key order. Each type of maps has a subclass."""
+    """Value of a map: a tuple of the values in key order, which can be indexed by a key. Each type of maps
+    has a subclass.
+    """
 
     __slots__ = ()
     _domain: ClassVar[types.Domain]
@@ -44,7 +46,7 @@ class NamedMap(tuple[Any, ...]):
 
 
 def named_states(program: Program) -> Callable[[State], State]:
-    """Return a function that makes the states of a program named tuples: `state.holding[Process(0)]`,
+    """Return a function that turns a state of the program into a named tuple: `state.holding[Process(0)]`,
     `state._asdict()`.
     """
     make: Any = NamedTuple

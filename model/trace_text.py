@@ -10,7 +10,7 @@ from antiphon.model.trace import Trace
 
 
 def trace_text(trace: Trace) -> str:
-    """Return the lines of a run: what it shows, then each step with its changes, events and refusals."""
+    """Return the text of a run: first what it shows, then each step with its changes, events and refusals."""
     return "\n".join(_lines(trace))
 
 

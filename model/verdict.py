@@ -84,7 +84,7 @@ class EvidenceKind(Enum):
 
 @dataclass(frozen=True)
 class Evidence:
-    """Evidence of a verdict. `bound` gives its extent in words (`processes=3, messages=2; all 12,345
+    """Evidence of a verdict: its kind, and its extent `bound` in words (`processes=3, messages=2; all 12,345
     states`).
     """
 
@@ -93,8 +93,8 @@ class Evidence:
 
     @classmethod
     def explored(cls, program: Program, extent: str) -> Evidence:
-        """Return the evidence of an exploration of `program` with this extent, after the constants, and its
-        restrictions.
+        """Return the evidence of an exploration of `program`, in words: the constants, `extent`, and the
+        restrictions that are on.
         """
         shown = ", ".join(
             f"{name}={value}" for name, value in program.constants.items() if value is not False
@@ -251,8 +251,8 @@ class Report:
         return "\n".join([f"{self.program.name}: {self.outcome.value}", *lines, *self.shown()])
 
     def shown(self) -> list[str]:
-        """Return the text of the shortest run that breaks a property or leads to an error, if
-        there is one.
+        """Return the text of the shortest run that breaks a property or leads to an error; an empty list if
+        there is none.
         """
         wrong = [
             item.trace
@@ -280,7 +280,7 @@ class Report:
 def unfinished(
     program: Program, kinds: Mapping[str, PropertyKind], stop: Stop, seconds: float, engine: str
 ) -> Report:
-    """Return the report of an engine that was stopped before it saw a state: nothing is known."""
+    """Return the report of an engine that was stopped before it saw any state: every property is unknown."""
     evidence, provenance = Evidence.explored(program, "no state"), Provenance.of(program, engine)
     verdicts = tuple(
         Verdict(name, kind, Outcome.UNKNOWN, evidence, provenance, f"not decided: {stop}")

@@ -430,7 +430,7 @@ ENTRIES: tuple[Entry, ...] = (
 
 
 def resolve(place: str) -> Any:
-    """Return the object at a place of an entry."""
+    """Return the object at the place "module:Name" of a catalogue entry."""
     module, _, attribute = place.partition(":")
     return getattr(import_module(module), attribute)
 

@@ -154,7 +154,9 @@ def _imported(module: str, sought: str) -> ModuleType:
 
 
 def _failure(module: str, raised: Raised) -> str:
-    """Return the error of an import, after the place of it."""
+    """Return the error message for a module that cannot be imported, beginning with the place of the
+    error.
+    """
     error = raised.error
     if isinstance(error, ImportError):
         return f"module {module!r} cannot be imported: {error}"
@@ -171,7 +173,7 @@ def _failure(module: str, raised: Raised) -> str:
 
 
 def _explained(error: BaseException, what: str) -> str:
-    """Return the error that a module raised, in words, with a hint on what its author may have meant."""
+    """Return the message of an error that a module raised, with a hint on what its author may have meant."""
     if isinstance(error, NameError) and error.name:
         return f"{what}{missing_word(error.name)}"
     bases = re.search(r"method resolution\s+order \(MRO\) for bases (.*)", what, re.DOTALL)

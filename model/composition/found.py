@@ -13,7 +13,8 @@ Stack = tuple[Layer, ...]
 
 @dataclass(frozen=True)
 class Found:
-    """Stacks of the smallest size with the wanted properties, in the order of the layers' table.
+    """Result of a search: all stacks of the smallest size that have the wanted properties, in the order of
+    the layers' table.
 
     `outcome`: `holds` when there is one, `violated` when no stack of any size has them, `unknown` when only
     sizes up to a bound were tried.

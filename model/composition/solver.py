@@ -41,10 +41,10 @@ def smallest_by_z3(
 
 
 class _Levels:
-    """`size` levels as formulas.
+    """`size` levels of a stack as formulas: the layer at each level, and the properties below and above it.
 
-    `holds[k][p]`: property p holds above level k (level 0 is the network).
-    `choice[k]`: the layer of level k + 1.
+    `holds[k][p]`: property p holds above level k (level 0 is the network). `choice[k]`: the layer of level k
+    + 1.
     """
 
     def __init__(self, given: frozenset[Property], layers: Sequence[Layer], size: int) -> None:
@@ -63,7 +63,7 @@ class _Levels:
                 self.solver.add(z3.Implies(choice == number, z3.And(self._rule(layer, level))))
 
     def _rule(self, layer: Layer, level: int) -> list[z3.BoolRef]:
-        """Return the rules of a layer at this level for the properties below and above it."""
+        """Return the formulas that relate a layer at this level to the properties below and above it."""
         below, above = self.holds[level], self.holds[level + 1]
         rules = [below[item] for item in Property if item in layer.requires]
         for item in Property:

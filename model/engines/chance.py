@@ -31,20 +31,20 @@ _WORD = (1 << 64) - 1
 
 
 def mix(value: int) -> int:
-    """Return 64 bits that look independent of those of other values."""
+    """Return 64 bits that are scrambled from `value`: they look independent of the bits of other values."""
     value = (value ^ value >> 32) * FINISHER & _WORD
     value = (value ^ value >> 29) * FINISHER & _WORD
     return value ^ value >> 32
 
 
 def seed_word(seed: int) -> int:
-    """Return 64 bits made of any integer."""
+    """Return the 64 bits of a seed, hashed from any integer."""
     return int.from_bytes(hashlib.blake2b(str(seed).encode(), digest_size=8).digest(), "little")
 
 
 @dataclass(frozen=True)
 class Chance:
-    """The random draws of the walks of a seed.
+    """The random draws of the walks that belong to one seed.
 
     Attributes:
         seed: 64 bits (`seed_word`).
@@ -65,7 +65,7 @@ class Chance:
         return mix(key ^ START) % count
 
     def weights(self, key: int) -> list[int]:
-        """Return the weight of each action in the walk; 0 leaves it out."""
+        """Return the weight of each action in the walk of this key; an action of weight 0 is never taken."""
         return [self._weight(key, action, fault) for action, fault in enumerate(self.faults)]
 
     def _weight(self, key: int, action: int, fault: bool) -> int:
@@ -75,9 +75,11 @@ class Chance:
         return 0 if fault and drawn >> OFF else 1 << (drawn & WEIGHTS)
 
     def base(self, key: int, position: int) -> int:
-        """Return the random bits of a position in the walk."""
+        """Return the random bits for a position (a number of steps) in the walk of this key."""
         return mix(key + (position + 1) * GAMMA & _WORD)
 
     def draw(self, base: int, code: int, weight: int) -> int:
-        """Return the draw of a step at a position: the step with the least draw is taken."""
+        """Return the draw of a step at a position of a walk: of all enabled steps the one with the least draw
+        is taken.
+        """
         return mix(base ^ (code + 1) * STRIDE & _WORD) // weight

@@ -115,21 +115,23 @@ class Expandable(Protocol):
 
 
 class StateSpace(Expandable, Protocol):
-    """Reachable states of one program, as far as they have been expanded."""
+    """Reachable states of one program that were found so far, with the questions that a search asks about
+    them.
+    """
 
     engine: str
     """Name of the engine, for provenance."""
 
     def screen(self, predicates: Sequence[str], first: int, last: int) -> Iterable[tuple[int, str, bool]]:
-        """Yield (state, predicate, value) for the states first..last - 1 in order, for values that are False
-        (invariants) or True (witnesses).
+        """Yield (state, predicate, value) in the order of the states first..last - 1, wherever an invariant
+        is False or a witness is True.
 
         Raises:
             PredicateError: a predicate cannot be evaluated in a state.
         """
 
     def mute(self, property: str) -> None:
-        """Report no more findings about this property."""
+        """Report no more findings about this property from now on."""
 
     def parent(self, state: int) -> int:
         """Return the number of the state from which state `state` was found; NO_PARENT for an initial one."""
@@ -143,7 +145,9 @@ class StateSpace(Expandable, Protocol):
         """
 
     def coverage(self) -> dict[str, int]:
-        """Return for each action the number of argument tuples for which it was enabled somewhere."""
+        """Return for each action with how many different arguments it was enabled in at least one expanded
+        state.
+        """
 
 
 @runtime_checkable
@@ -193,10 +197,12 @@ class ResumableSpace(Protocol):
     """
 
     def resume(self) -> Position | None:
-        """Return the position of the search that used this storage before, if there was one."""
+        """Return the position of the earlier search whose states this storage holds; None if there was
+        none.
+        """
 
     def checkpoint(self, position: Position, *, last: bool = False) -> None:
-        """Write down the position of the search, from time to time and at the `last` call."""
+        """Save the position of the search: at the `last` call, and from time to time before it."""
 
     def release(self) -> None:
         """Release memory that the search does not need now."""
@@ -277,7 +283,7 @@ class Transitions(Protocol):
         """
 
     def coverage(self) -> dict[str, int]:
-        """Return for each action the number of argument tuples for which it was enabled in some expanded
+        """Return for each action with how many different arguments it was enabled in at least one expanded
         state.
         """
 

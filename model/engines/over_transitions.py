@@ -179,7 +179,7 @@ class TransitionSpace:
 
     def budget_limited(self, *, faults: bool = False) -> bytearray | None:
         """Return a byte for every state: 1 where only a spent budget disables a step of the algorithm (with
-        `faults` also of the environment); None when there are no such steps.
+        `faults` also of the environment); None if no budget disables such a step.
         """
         packed = self.packed[: len(self)]
         test = self.transitions.budget_limited(functools.reduce(operator.or_, packed, 0), faults=faults)
@@ -238,5 +238,7 @@ class TransitionSpace:
         return self.value(state) == value
 
     def coverage(self) -> dict[str, int]:
-        """Return for each action the number of argument tuples for which it was enabled somewhere."""
+        """Return for each action with how many different arguments it was enabled in at least one expanded
+        state.
+        """
         return self.transitions.coverage()

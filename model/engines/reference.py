@@ -26,7 +26,9 @@ Seen = tuple[tuple[Any, ...], tuple[str, ...]]
 
 
 class MachineTransitions:
-    """Transitions of a machine, by default the reference; see `Transitions` for the interface."""
+    """Transitions of a program by an executing machine, the reference unless another is given. The interface
+    is that of `Transitions`.
+    """
 
     name = "reference"
 
@@ -108,7 +110,9 @@ class MachineTransitions:
         return lambda packed: self._machine.holds(self.unpack(packed), name)
 
     def formula(self, call: ir.Call, values: Mapping[str, Any]) -> Callable[[int], bool]:
-        """Return a call of a helper or predicate under these values of its parameters."""
+        """Return a condition on states: a call of a helper or predicate with these values of its
+        parameters.
+        """
         arguments = [values[item.name][1] for item in call.arguments if isinstance(item, ir.Name)]
         return lambda packed: bool(
             self.program.reference.evaluate(self.unpack(packed), call.function, *arguments)
@@ -127,7 +131,9 @@ class MachineTransitions:
         )
 
     def coverage(self) -> dict[str, int]:
-        """Return for each action the number of argument tuples for which it was enabled somewhere."""
+        """Return for each action with how many different arguments it was enabled in at least one expanded
+        state.
+        """
         counts = {method.name: 0 for method in self.program.declaration.marked("action", "environment")}
         for step in self._steps:
             counts[step.action] += 1

@@ -34,7 +34,7 @@ class ActionCount:
 
 @dataclass(frozen=True)
 class VariableCount:
-    """Counts of a variable: how many different values it takes in the states, and how many bits it has in a
+    """Counts of a variable: how many different values it has in the states, and how many bits it takes in a
     packed state.
     """
 

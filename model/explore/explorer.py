@@ -62,7 +62,7 @@ class Visitor:
         """
 
     def enough(self) -> Stop | None:
-        """Return the reason why the walk need not go on, or None."""
+        """Return a reason to end the walk now, or None to go on."""
         return None
 
 
@@ -183,7 +183,9 @@ class Explorer:
         return WRONG_SPECIFICATION if self.error is not None else self.visitor.enough()
 
     def bound_reached(self) -> Stop | None:
-        """Return the bound that is hit; the bound of memory only when the space can release none."""
+        """Return the bound that is reached, or None; the bound of memory counts only when the space can
+        release no memory.
+        """
         stop = self.bounds.reached(len(self.space), self._elapsed())
         if stop is not None and stop.reason is StopReason.MEMORY and self._storage is not None:
             self._storage.release()
@@ -221,7 +223,7 @@ def walk(
 
 
 def path(space: StateSpace, state: int) -> list[int]:
-    """Return the numbers of the states on the way from an initial state to this one, both included."""
+    """Return the numbers of the states on the way from an initial state to this state, both included."""
     numbers = [state]
     while (parent := space.parent(numbers[-1])) != NO_PARENT:
         numbers.append(parent)

@@ -18,8 +18,8 @@ from antiphon.spec.lang import State
 
 
 class Search(Visitor):
-    """Search of a space for decisions on `watched` predicates and `services` (names of properties that steps
-    may break).
+    """Search of a space until properties are decided: the predicates `watched`, and the `services`, which are
+    names of properties that steps may break.
 
     Attributes:
         decided: the decision of each decided property.
@@ -79,7 +79,7 @@ class Search(Visitor):
         position.asked = sorted(asked)
 
     def finding(self, finding: Finding) -> None:
-        """Note the first step that breaks a property, which decides it."""
+        """Take a finding of the space: the first step that breaks a property decides the property."""
         for name in finding.properties:
             if name in self.services and name not in self.decided:
                 self._decide(name, Decision(finding.state, finding.step), len(self.walk.position.levels))
@@ -107,8 +107,8 @@ class Search(Visitor):
             self._decides(name, depth)
 
     def enough(self) -> Stop | None:
-        """Return the reason to end: a first violation, if that is enough, or that all is decided, unless
-        every state is wanted.
+        """Return the reason to end the search: a first violation, if one is enough, or that every property is
+        decided, unless all states are wanted. None to go on.
         """
         if self.stop_at & self.decided.keys():
             return FIRST_VIOLATION

@@ -52,7 +52,7 @@ NOT_REACHED = "not reached; more budget might lead to it, for a spent one keeps 
 
 
 class Judge:
-    """Judge that turns a finished search into verdicts. `kinds` maps the requested properties to their kinds,
+    """Judge that makes verdicts from a finished search. `kinds` maps the requested properties to their kinds,
     in the order of the report.
     """
 
@@ -213,7 +213,7 @@ class Judge:
         return self._swept
 
     def _truths(self) -> dict[str, bytearray]:
-        """Return the states in which each obligation is true."""
+        """Return for each obligation a byte for every state, 1 where the obligation is true."""
         assert self._whole is not None
         return {name: self._whole.truth(name) for name in self._named(PropertyKind.OBLIGATION)}
 
@@ -279,7 +279,9 @@ class Judge:
         )
 
     def _spec_error(self, state: int, predicate: str) -> SpecError:
-        """Return the reference's error in this state: in its steps, or in the named predicate."""
+        """Return the error that the reference finds in this state: in its steps, or in the named
+        predicate.
+        """
         value = self.space.value(state)
         reference = self.program.reference
         try:

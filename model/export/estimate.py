@@ -32,7 +32,7 @@ BOTH = frozenset((0, 1))
 
 
 class Estimate:
-    """Estimate of the values of expressions, given those of the slots."""
+    """Estimate of the values that expressions may have, from the values that the slots may have."""
 
     def __init__(self, slots: Sequence[Values]) -> None:
         self.slots = slots
@@ -43,7 +43,7 @@ class Estimate:
         return fold(root, self._known, self._make, parts)
 
     def certain(self, node: Expression) -> int | None:
-        """Return the only value that a boolean or number can have, if there is only one."""
+        """Return the value of a boolean or number, if it can have only one; else None."""
         found = self(node)
         return next(iter(found)) if isinstance(found, frozenset) and len(found) == 1 else None
 
@@ -188,8 +188,8 @@ def narrowed(slots: Sequence[Values], condition: Expression) -> list[Values]:
 
 
 def escapes(update: Expression, mask: int, estimate: Estimate) -> Expression:
-    """Return the condition that a new value of a bit set has a member outside the mask; False where that
-    cannot be.
+    """Return the condition that a new value of a bit set has a member outside the mask; False if it never
+    has.
     """
     match update.operator:
         case Operator.CHOOSE:

@@ -108,7 +108,8 @@ def plain(value: Any) -> str:
 
 
 def matched(run: ForeignRun, bound: Program) -> Trace:
-    """Return the run as one of `bound`, which shows the first property that is broken at its end, if any is.
+    """Return the run of another tool as a trace of the program `bound`. The trace shows the first property
+    that is broken at its end, if one is.
 
     Raises:
         Damage: the two share no variable, a value is none of its variable's type, or no step leads to a

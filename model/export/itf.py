@@ -93,7 +93,7 @@ class TraceFile(msgspec.Struct, kw_only=True):
 
 
 def specification_name(spec: type[Spec]) -> str:
-    """Return `module:Class`, by which the class is found again.
+    """Return `module:Class`, the name by which the class can be imported again.
 
     Raises:
         TraceFileError: the class was made inside a function or in `__main__`, where nobody can import it.

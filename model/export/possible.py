@@ -27,7 +27,9 @@ MOST_ROUNDS = 16
 
 @dataclass(frozen=True)
 class Possible:
-    """Possible states and steps of a program: `slots` by position, `steps` in the order of the reference."""
+    """States and steps of a program that may occur: the values of each slot by position, and the steps in the
+    order of the reference.
+    """
 
     slots: tuple[Values, ...]
     steps: tuple[GroundStep, ...]

@@ -283,8 +283,8 @@ class _Maker:
         return [*lines, self._option(guarding, guard, inner, late)]
 
     def _asserted(self, step: GroundStep, there: Estimate) -> list[tuple[str, Expression]]:
-        """Return the conditions that must be false when the step is taken, and the properties that they
-        break.
+        """Return the conditions that must be false whenever the step is taken, each with the property that is
+        broken otherwise.
         """
         found = [(item.property, item.broken) for item in step.breaks if item.property in self.wanted]
         if self.checks:

@@ -40,7 +40,7 @@ class Field:
 
 
 class Numbering:
-    """Bit positions of the ranks of bit sets of one width, as far as they can occur."""
+    """Positions of bits in Promela's words for the ranks that occur in bit sets of one width."""
 
     def __init__(self, mask: int) -> None:
         self.ranks = [rank for rank in range(mask.bit_length()) if mask >> rank & 1]
@@ -58,7 +58,9 @@ class Numbering:
 
 
 class Fields:
-    """Variables of a model: for every slot the fields that hold it, none where it never changes."""
+    """Variables of a Promela model: for each slot the fields that hold it; a slot that never changes has
+    none.
+    """
 
     def __init__(
         self, slots: Sequence[SlotInfo], values: Sequence[Values], numberings: dict[int, Numbering]
@@ -139,7 +141,7 @@ class Writer:
         return self.words(node)[0]
 
     def words(self, root: Expression) -> tuple[str, ...]:
-        """Return the text of an expression; for a bit set one text for each word."""
+        """Return the texts of an expression: one, or for a bit set one for each word."""
         return fold(root, self._texts, lambda node: self._kept(node, self._write(node)), self._needed)
 
     def keep(self, text: str) -> str:

@@ -365,7 +365,9 @@ class _Maker:
         return f"{quantified}{call}({', '.join(names)})" if names else call
 
     def _fairness(self) -> Iterator[str]:
-        """Yield the fairness of actions, and of several together or parts of them."""
+        """Yield the formulas of fairness: of single actions, and of statements about several actions or parts
+        of them.
+        """
         if not self.form.liveness:
             return
         for action in self.form.actions:

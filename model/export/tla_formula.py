@@ -22,7 +22,9 @@ class Line:
 
 
 def formula(lines: Sequence[Line], values: Sequence[str], indent: int) -> list[str]:
-    """Return conjuncts and definitions as lines, each conjunct after the definitions that it may need."""
+    """Return conjuncts and definitions as lines of a formula. Each definition comes before the first conjunct
+    that may need it.
+    """
     lines, values = _inlined(lines, values)
     pad = " " * indent
     made: list[str] = []

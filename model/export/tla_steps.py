@@ -41,18 +41,18 @@ class Run:
     changed: dict[str, None] = field(default_factory=dict)
 
     def define(self, wanted: str, text: str) -> str:
-        """Return a new name for a value."""
+        """Define a new name for the value of a text, and return the name."""
         name = self.texts.names.fresh(wanted)
         self.lines.append(Line(text, name))
         return name
 
     def execute(self, body: Body) -> None:
-        """Run statements, of which only the last may return."""
+        """Translate statements in order; only the last may return."""
         for statement in body:
             self.statement(statement)
 
     def statement(self, statement: ir.Statement) -> None:
-        """Run one statement."""
+        """Translate one statement."""
         match statement:
             case ir.Require(condition=condition):
                 text = self.under_path(self.text(condition))
@@ -81,16 +81,18 @@ class Run:
                 raise SpecError(f"{type(statement).__name__} is not exported to TLA+", statement.at)
 
     def text(self, node: ir.Expression) -> str:
-        """Return the text of an expression at this point."""
+        """Return the TLA+ text of an expression at this point of the body."""
         return self.texts.text(node, self.scope)
 
     def under_path(self, condition: str) -> str:
-        """Return a condition that counts only where the path is taken."""
+        """Return the condition that `condition` is true, or that the present path of branches is not
+        taken.
+        """
         path = " /\\ ".join(self.path)
         return f"(({path}) => {condition})" if path else condition
 
     def assign(self, variable: str, keys: Sequence[ir.Expression], value: ir.Expression) -> None:
-        """Give the variable a new name for its new value."""
+        """Translate an assignment: define a new name for the variable's new value."""
         text = self.text(value)
         if keys:
             path = "".join(f"[{self.text(key)}]" for key in keys)
@@ -98,12 +100,14 @@ class Run:
         self.set(variable, text)
 
     def set(self, variable: str, text: str) -> None:
-        """Set the new value of a variable."""
+        """Define a new name for the new value of a variable."""
         self.changed[variable] = None
         self.scope.variables[variable] = self.define(self.texts.name("variable", variable), text)
 
     def branch(self, condition: str, then: Body, otherwise: Body) -> None:
-        """Run both sides, and join their results."""
+        """Translate both branches of a condition, and define for each variable the value that it has after
+        them.
+        """
         test = condition if len(condition) < 40 else self.define("c", condition)
         before = self.scope
         self.scope = Scope(before.variables, before.locals)
@@ -130,7 +134,9 @@ class Run:
         self.path.pop()
 
     def turns(self, binder: ir.Binder) -> Iterator[tuple[str, str]]:
-        """Yield for each turn of a loop its condition (empty: always) and the value of the name."""
+        """Yield for each turn of a loop the condition under which the turn happens (empty: always), and the
+        value of the loop's name.
+        """
         if isinstance(binder.source, types.Type):
             for value in self.values(binder.source, binder):
                 yield "", value
@@ -164,7 +170,7 @@ class Run:
         self.scope.locals = outer
 
     def emit(self, event: ir.Expression) -> None:
-        """Run every handler of the event."""
+        """Translate an event: translate the body of each of its handlers."""
         assert isinstance(event.type, types.Record)
         handlers = [handler for handler in self.texts.module.handlers if handler.event == event.type.name]
         if handlers:
@@ -173,7 +179,7 @@ class Run:
                 self.inline(handler, [name])
 
     def inline(self, definition: ir.Definition, arguments: Sequence[str]) -> None:
-        """Run another body in place, with its own locals."""
+        """Translate the body of a definition in place of its call, with locals of its own."""
         outer = self.scope.locals
         given = {}
         for parameter, text in zip(definition.parameters, arguments, strict=True):
@@ -184,7 +190,7 @@ class Run:
 
 
 def is_evaluated_whole(condition: ir.Expression) -> bool:
-    """Return True if TLC evaluates a conjunct of an action as one Boolean value.
+    """Return True if TLC evaluates the condition, as a conjunct of an action, as one Boolean value.
 
     TLC splits a disjunction, a quantifier, a conditional and a named operator, and takes each part as a way
     of its own to a next state; a guard of one part then does not protect another from an error. An equation
@@ -201,7 +207,7 @@ def is_evaluated_whole(condition: ir.Expression) -> bool:
 
 
 def straight(texts: Texts, body: Body) -> Body:
-    """Return the same body without a return before its end.
+    """Return a body that does the same and returns only at its end.
 
     The statements after a branch that may return move into the branches that do not.
     """
@@ -247,7 +253,7 @@ def _returns(body: Body) -> bool:
 
 
 def value_of(texts: Texts, body: Body, scope: Scope) -> str:
-    """Return the value of a helper or a predicate, as one expression."""
+    """Return the value that a helper or predicate returns, as one TLA+ expression."""
     for position, statement in enumerate(body):
         match statement:
             case ir.Return(value=value) if value is not None:

@@ -13,8 +13,8 @@ from antiphon.spec.lang import SpecError, ir, types
 
 
 class Scope:
-    """Meaning of names at one point: the text of each variable, of each local, and in a property of steps of
-    each variable before the step.
+    """Meaning of names at one point of a text: the TLA+ text of each variable and of each local. In a
+    property of steps also that of each variable before the step.
     """
 
     def __init__(
@@ -182,7 +182,7 @@ def _gather(texts: Texts, node: ir.Gather, scope: Scope) -> str:
 
 
 def gathered(texts: Texts, binders: Sequence[ir.Binder], body: ir.Expression, scope: Scope) -> str:
-    """Return the set of all values of `body`."""
+    """Return the TLA+ set of the values of `body`, for all values of the binders."""
     name, source, within = texts.binder(binders[0], scope)
     if len(binders) > 1:
         return f"UNION {{{gathered(texts, binders[1:], body, within)} : {name} \\in {source}}}"

@@ -52,7 +52,8 @@ LARGEST = (1 << 31) - 1
 
 
 class Names:
-    """Names for the module, given once; local ones are unique within a definition, which `begin` opens.
+    """Names of a TLA+ module, none given twice. A local name is unique within its definition, which `begin`
+    opens.
 
     Attributes:
         changed: the global names and fields that are written otherwise here, with their spelling.
@@ -73,14 +74,14 @@ class Names:
         self._local.clear()
 
     def fresh(self, wanted: str) -> str:
-        """Return a local name like `wanted`, with a number where it is taken."""
+        """Return a new local name, `wanted` or the same with a number."""
         name = _free(_spelt(wanted), self._global | self._local)
         self._local.add(name)
         self._ever_local.add(name)
         return name
 
     def fix(self, wanted: str) -> str:
-        """Return a global name like `wanted`."""
+        """Return a new global name, `wanted` or one like it."""
         name = _free(_spelt(wanted), self._global | self._ever_local)
         self._global.add(name)
         if name != wanted:
@@ -129,7 +130,7 @@ class Types:
         self._named: dict[types.Type, str] = {}
 
     def name(self, kind: str, name: str) -> str:
-        """Return the name of something global."""
+        """Return the TLA+ name of a global item, such as a variable or a helper."""
         key = kind, name
         if key not in self.global_names:
             self.global_names[key] = self.names.fix(name)
@@ -173,7 +174,7 @@ class Types:
         return self._named[type]
 
     def belongs(self, value: str, type: types.Type) -> str:
-        """Return the test that a value belongs to a type; the test lists no large set."""
+        """Return the TLA+ test that a value belongs to a type. It enumerates no large set."""
         match type:
             case types.MapOf(key=key, value=of):
                 keys, name = self.domain(key), self.names.fresh("k")
@@ -255,6 +256,6 @@ def literal(value: Any) -> str:
 
 
 def record(name: str, fields: Sequence[tuple[str, str]]) -> str:
-    """Return a record from the texts of its fields."""
+    """Return the TLA+ text of a record of this name with these fields."""
     parts = [("record", string(name)), *fields]
     return "[" + ", ".join(f"{field} |-> {text}" for field, text in parts) + "]"

@@ -23,7 +23,9 @@ from antiphon.spec.lang.watch import working
 
 
 def elements(run: Run, binder: ir.Binder) -> Iterator[tuple[Expression, Leaves]]:
-    """Return the values of a range in order, each with the condition that it is there."""
+    """Yield the values over which a binder ranges, in order, each with the condition that the value is in the
+    range.
+    """
     shapes, source = run.world.shapes, binder.source
     wanted = shapes[binder.type]
     if isinstance(source, types.Type):
@@ -61,8 +63,8 @@ def given(condition: Expression, leaves: Leaves) -> Leaves:
 
 
 def visit_all(run: Run, binders: Sequence[ir.Binder], visit: Callable[[], bool]) -> bool:
-    """Call `visit` in each round, with the names bound and the path saying when the round happens, until it
-    returns True.
+    """Call `visit` in each round of the binders, until it returns True. Meanwhile their names have the
+    round's values, and the path contains the condition of the round.
     """
     if not binders:
         return visit()

@@ -43,7 +43,7 @@ Chosen = Callable[[Step], bool]
 
 @lru_cache(maxsize=16)
 def unspent(program: Program) -> Program | None:
-    """Return the program in which no budget is ever spent; None when it has none."""
+    """Return the program with every budget replaced by True; None if the program has no budget."""
     module = program.module
     if not any(isinstance(node, ir.Budget) for node in nodes(module.actions, module)):
         return None
@@ -62,8 +62,8 @@ def held_back(program: Program) -> Expression | None:
 def held_back_among(
     program: Program, most: State | None, chosen: Chosen | None = None, *, faults: bool = False
 ) -> Expression | None:
-    """Return the condition for states whose sets hold no more than those of `most`: steps for other elements
-    are left out.
+    """Return the condition that only a spent budget disables a step, for states whose sets hold no elements
+    but those of the sets of `most`. Steps for other elements are left out.
 
     Nothing else of `most` is read. `chosen` selects the steps; with `faults` steps of the environment count
     too.
@@ -107,7 +107,9 @@ _holders = lru_cache(maxsize=4)(_Holders)
 def held_back_within(
     program: Program, leaves: Leaves, chosen: Chosen | None = None, *, faults: bool = False
 ) -> Expression | None:
-    """Return the condition for states whose sets, leaf by leaf, hold no more than these joined leaves."""
+    """Return the condition that only a spent budget disables a step, for states whose sets hold no elements
+    but those of `leaves`, the joined sets, leaf by leaf.
+    """
     return held_back_among(program, _joined(program, leaves), chosen, faults=faults)
 
 
@@ -138,8 +140,8 @@ def budget_blocked_step(
 def budget_blocked_steps(
     program: Program, state: State, chosen: Chosen | None = None, *, faults: bool = False
 ) -> Iterator[tuple[Step, str]]:
-    """Return the budget-blocked steps of the algorithm in `state`, each with the text of its guard, by the
-    reference.
+    """Return the steps of the algorithm that only a spent budget disables in `state`, each with the text of
+    the guard that disables it. The reference decides.
     """
     free = unspent(program)
     if free is None:

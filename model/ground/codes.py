@@ -15,8 +15,8 @@ from antiphon.spec.lang import Program
 
 @dataclass(frozen=True)
 class Codes:
-    """Numbers of steps: for each action the first of its codes, and the number of values of each
-    parameter.
+    """Numbering of the steps of a program: for each action the first of its codes, and how many values each
+    of its parameters has.
     """
 
     names: tuple[str, ...]

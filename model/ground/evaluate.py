@@ -88,7 +88,7 @@ class Taken:
 
 
 def step(ground_step: GroundStep, slots: Sequence[Raw], inputs: Sequence[Raw] = ()) -> Taken:
-    """Return the outcome of a step in the state with these slots."""
+    """Return the effect of a step in the state with these slots, for these values of its inputs."""
     value = Evaluator(slots, inputs)
     for check in ground_step.checks:
         if value(check.wrong):

@@ -206,6 +206,8 @@ def ground_predicate(program: Program, name: str) -> GroundPredicate:
 def ground_formula(
     program: Program, expression: ir.Expression, values: Mapping[str, tuple[types.Type, Any]]
 ) -> GroundPredicate:
-    """Ground a boolean expression over the state and over names, each with its type and its value."""
+    """Ground a boolean expression over the state and over names; `values` gives the type and the value of
+    each name.
+    """
     with making:
         return grounder(program).formula(expression, values)

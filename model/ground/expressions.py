@@ -46,7 +46,9 @@ def truth(run: Run, node: ir.Expression) -> Expression:
 
 
 def value(run: Run, node: ir.Expression, shape: Shape) -> Leaves:
-    """Return the value of an expression, in the shape of a wider type."""
+    """Return the value of an expression in the shape of a type to which the expression's type is converted,
+    and which has room for it.
+    """
     return convert(evaluate(run, node), run.world.shapes[node.type], shape)[0]
 
 
@@ -69,7 +71,7 @@ def handles(kind: type[ir.Expression]) -> Callable[[Handler], Handler]:
 
 
 def constant(shape: Shape, given: object) -> Leaves:
-    """Return the leaves of a constant of the text."""
+    """Return the leaves of a literal of the specification."""
     if given is None:
         return shape.zero
     if isinstance(given, bool):
@@ -139,7 +141,7 @@ def _field(run: Run, node: ir.Field) -> Leaves:
 
 
 def part_of(leaves: Leaves, shape: Shape, name: str) -> Leaves:
-    """Return the leaves of a field of a record."""
+    """Return the leaves of the field `name` of a record, from the leaves of the record."""
     position = shape.positions[name]
     begin = shape.offsets[position]
     return leaves[begin : begin + shape.parts[position].width]

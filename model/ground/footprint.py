@@ -53,7 +53,9 @@ class Update:
 
 
 class Reads:
-    """Slots that expressions read, as masks with a bit for each slot; found once for each expression."""
+    """Slots that expressions read, as masks with a bit for each slot. The mask of an expression is computed
+    once.
+    """
 
     def __init__(self) -> None:
         self.masks: dict[Expression, int] = {}

@@ -37,20 +37,22 @@ FALSE = Expression(Operator.CONSTANT, BOOLEAN, (), False)
 
 
 def table() -> Table:
-    """Return a new table of nodes, forgotten with all others by `make_room`."""
+    """Return a new table of nodes. `make_room` empties it together with all other tables of nodes."""
     made: Table = {}
     _tables.append(made)
     return made
 
 
 def forget_too(entries: dict[Any, Any]) -> None:
-    """Register further entries that mention nodes, so that `make_room` forgets them as well."""
+    """Register a dictionary that mentions nodes, so that `make_room` empties it together with the tables of
+    nodes.
+    """
     _tables.append(entries)
 
 
 def make_room() -> int:
-    """Forget all nodes when there are too many; return how often that has happened. Call it only between two
-    steps.
+    """Forget all nodes if there are too many; return how often all nodes were forgotten so far. Call it only
+    between two steps.
     """
     if node_count() > MOST_NODES:
         forget()

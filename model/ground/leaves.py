@@ -59,7 +59,9 @@ def bounded(leaves: Leaves, shape: Shape) -> Expression:
 
 
 def fit(leaves: Leaves, source: Shape, target: Shape) -> tuple[Leaves, Expression]:
-    """Return the value as one of the domain of `target`, and the condition that it belongs there."""
+    """Return the value in the form of the type of `target`, and the condition that it belongs to the target's
+    domain.
+    """
     converted, exists = (leaves, TRUE) if source is target else convert(leaves, source, target)
     inside = bounded(converted, target)
     return converted, inside if exists is TRUE else make.conjunction(exists, inside)
@@ -120,8 +122,8 @@ def _records(shape: Shape, leaves: Leaves) -> list[tuple[Expression, Shape, Leav
 
 
 def records(shape: Shape, leaves: Leaves) -> list[tuple[Expression, Shape, Leaves]]:
-    """Return, for each record that a value of a record or union type (or optional ones) may be, its
-    condition, its shape and its leaves.
+    """Return one entry for each record that a value of a record or union type (perhaps optional) may be: the
+    condition that it is this record, the record's shape and its leaves.
     """
     if not isinstance(shape.type, types.Optional):
         return _records(shape, leaves)
@@ -272,7 +274,9 @@ def _sum(numbers: Sequence[Expression]) -> Expression:
 
 
 def canonical(leaves: Leaves, shape: Shape) -> Expression:
-    """Return the condition that these leaves, each within its sort, are the canonical form of some value."""
+    """Return the condition that some value has exactly these leaves: unused parts of optional values, unions
+    and sequences are zero.
+    """
     match shape.type:
         case types.Optional():
             return make.choose(

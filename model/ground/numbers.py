@@ -32,7 +32,7 @@ _ADD, _SUBTRACT, _MULTIPLY, _DIVIDE, _MODULO, _LESS = table(), table(), table(),
 
 
 def interval(expression: Expression) -> Number:
-    """Return the interval of a number."""
+    """Return the interval in which a number lies."""
     sort = expression.sort
     if not isinstance(sort, Number):
         raise TypeError(f"{expression.operator.value} of sort {sort} where a number is needed")

@@ -129,7 +129,9 @@ class Run:
             self.path.append(condition)
 
     def condition(self, begin: int = 0) -> Expression:
-        """Return the conjunction of the path, from position `begin` on."""
+        """Return the condition of the present path: the conjunction of its parts, from position `begin`
+        on.
+        """
         path = self.path[begin:]
         if list not in map(type, path):
             return make.conjunction(*cast("list[Expression]", path))
@@ -142,7 +144,9 @@ class Run:
         return make.conjunction(*parts)
 
     def known(self, condition: Expression) -> Expression:
-        """Return `condition`, or the constant to which the path decides it."""
+        """Return the constant True or False if the path decides `condition`, else `condition`, simplified by
+        the path.
+        """
         if condition is TRUE or condition is FALSE:
             return condition
         facts = self.path[self.horizon :] if self.horizon else self.path
@@ -160,7 +164,9 @@ class Run:
     # What goes wrong, and what shows ------------------------------------------------------------------------
 
     def check(self, right: Expression, at: Location, reason: str) -> None:
-        """Record a check of a partial operation: where the path is true, `right` must be."""
+        """Record a check that a partial operation is inside its domain: where the path is taken, `right` must
+        be true.
+        """
         if right is not TRUE:
             self.fails(self.condition(self.horizon), make.negation(right), at, reason)
 
@@ -175,7 +181,8 @@ class Run:
     def branch(
         self, condition: Expression, then: Callable[[], None], otherwise: Callable[[], None] | None = None
     ) -> None:
-        """Execute `then` where the condition is true and `otherwise` elsewhere, and join their results.
+        """Execute `then` where the condition is true and `otherwise` where it is false, and join the two
+        states into one.
 
         Raises:
             LargeStep: there are too many nodes.

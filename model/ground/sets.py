@@ -94,7 +94,7 @@ def _member(run: Run, node: ir.Member) -> Leaves:
 
 
 def item_at(leaves: Leaves, item: Shape, position: int) -> Leaves:
-    """Return the leaves of the item of a sequence at this position."""
+    """Return the leaves of the item at this position, from the leaves of the sequence."""
     return leaves[1 + position * item.width : 1 + (position + 1) * item.width]
 
 

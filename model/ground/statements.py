@@ -28,7 +28,7 @@ HANDLERS: dict[type[ir.Statement], Handler] = {}
 
 
 def handles(kind: type[ir.Statement]) -> Callable[[Handler], Handler]:
-    """Register the handler of a node class."""
+    """Return the decorator that registers a function as the handler of a kind of statements."""
 
     def register(handler: Handler) -> Handler:
         HANDLERS[kind] = handler
@@ -38,7 +38,9 @@ def handles(kind: type[ir.Statement]) -> Callable[[Handler], Handler]:
 
 
 def execute_all(run: Run, statements: Sequence[ir.Statement]) -> None:
-    """Execute a body, or the rest of it, up to a `return`."""
+    """Execute statements in order. After a statement that may return, the rest is executed where the body has
+    not returned.
+    """
     for position, statement in enumerate(statements):
         if run.frame.running is TRUE:
             HANDLERS[type(statement)](run, statement)
@@ -141,7 +143,9 @@ def _expect(run: Run, node: ir.Expect) -> None:
 
 
 def judge_step(run: Run, invariant: ir.StepInvariant) -> None:
-    """Judge the result of a body, if it has changed a variable that the step invariant reads."""
+    """Judge a step invariant on the step that was executed, where the step has changed a variable that the
+    invariant reads.
+    """
     read = variables_read(invariant.body, run.world.module)
     same = make.conjunction(*(equal_leaves(run.before[name], run.state[name]) for name in read))
 

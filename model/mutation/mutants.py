@@ -64,7 +64,9 @@ class Mutant:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256, in hex, of the method's text and of the change, independent of its place in the file."""
+        """SHA-256, in hex, of the method's text and of the change. It does not depend on the place of the
+        method in its file.
+        """
         where = f"{self.owner.__module__}.{self.owner.__qualname__}"
         source, node = function_of(self.function)
         first = min([node.lineno, *(item.lineno for item in node.decorator_list)])
@@ -79,7 +81,7 @@ class Mutant:
         return f"{self.place}: {self.change}"
 
     def of(self, program: Program) -> Program:
-        """Return the program with the change.
+        """Return the program with the change of this mutant applied.
 
         Raises:
             SpecError: the changed text is no specification.
@@ -113,12 +115,12 @@ class LeftOut:
 
     @property
     def digest(self) -> str:
-        """SHA-256, in hex, of the variant's name and its new value."""
+        """SHA-256, in hex, of the variant's name and of whether the mutant switches it on or off."""
         return hashlib.sha256(f"{'with' if self.planted else 'without'} {self.variant}".encode()).hexdigest()
 
     @property
     def name(self) -> str:
-        """Name of the switched variant, with its new value."""
+        """Name of the mutant: the switched variant, with its new value."""
         return str(self)
 
     def __str__(self) -> str:
@@ -155,8 +157,8 @@ def mutants_of(program: Program, is_text: Callable[[type], bool]) -> tuple[Mutan
 
 
 def reached(part: object, module: ir.Module, without: frozenset[str] = frozenset()) -> frozenset[str]:
-    """Return the names of the helpers that a part of the form calls, directly or through others, but not
-    through those that are left out.
+    """Return the names of the helpers that a part of the program calls, directly or through other helpers.
+    Calls of helpers in `without`, and through them, do not count.
     """
     helpers = {item.name: item for item in (*module.functions, *module.procedures)}
     names: set[str] = set()
@@ -195,7 +197,8 @@ def caused(
     definition: ir.Definition, module: ir.Module, without: frozenset[str] = frozenset()
 ) -> frozenset[str]:
     """Return the names of the helpers that a definition calls and of the handlers of the events that it
-    emits, and so on, but not through those that are left out.
+    emits, directly or through other helpers and handlers. Those in `without`, and what only they reach, do
+    not count.
     """
     definitions = {item.name: item for item in (*module.functions, *module.procedures, *module.handlers)}
     found: set[str] = set()

@@ -59,8 +59,9 @@ class Change:
 
 @dataclass(frozen=True)
 class Context:
-    """Context of an operator in a method: whether it is an action, and for its parameters that are messages
-    the set from which they are taken and, by field, the text of a neutral value.
+    """Facts about a method for an operator of mutation. `is_action` says whether the method is an action. For
+    parameters that are messages, `sets` gives the set from which each is taken, and `fields` the text of a
+    neutral value of each field.
     """
 
     is_action: bool

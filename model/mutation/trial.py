@@ -108,7 +108,7 @@ def is_always_true(program: Program, predicate: str) -> bool:
 
 
 class Trial:
-    """Trial of the mutants of one program for the properties that the program has.
+    """Trial of the mutants of one program: does any of the program's properties notice them?
 
     Args:
         program: the specification with its constants.
@@ -162,8 +162,8 @@ class Trial:
             return Answer(Fate.INVALID, reason=error.reason)
 
     def touched(self, mutant: Mutant | LeftOut) -> frozenset[str]:
-        """Return the properties that read a variable written by the changed actions or their handlers, and
-        those that these expect; all of them where a repair is left out.
+        """Return the properties that a mutant may affect: those that read a variable written by the changed
+        actions or their handlers, and those that these expect; all properties where a repair is left out.
         """
         if isinstance(mutant, LeftOut):
             return frozenset(self.kinds)
@@ -281,8 +281,8 @@ class Trial:
             return Answer(Fate.UNDECIDED, (), tuple(asked), reason=str(enough.stop))
 
     def _compared(self, changed: Program, space: WholeSpace) -> Answer:
-        """Judge whether a mutant that breaks nothing, all of whose states are seen, differs from the
-        program.
+        """Judge a mutant that breaks nothing and whose states are all seen: does its behaviour differ from
+        the program's?
         """
         self._explore_large()
         if self._seen is None:
@@ -308,7 +308,7 @@ class Trial:
                 self._seen = _histories(space, self.program, self._judging(self.program))
 
     def _explore_large(self) -> None:
-        """Explore the program itself, once, by machine code, where generated Python did not see all its
+        """Explore the unchanged program by machine code, once, if generated Python did not see all its
         states.
         """
         if self._seen is None and not self._is_too_large:
@@ -323,8 +323,8 @@ class Trial:
             self._is_too_large = not search.walk.complete
 
     def _is_same(self, space: TransitionSpace, search: Search, actions: frozenset[str] | None) -> bool:
-        """Return True if a mutant, all of whose states are seen, has the states and steps of the program; all
-        steps are compared, or those of some actions.
+        """Return True if a mutant whose states are all seen has the same states and steps as the program.
+        With `actions` only their steps are compared.
         """
         original, now = self._original, space.transitions
         if original is None or self._states is None or len(space) != len(self._states):

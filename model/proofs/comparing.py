@@ -243,7 +243,7 @@ def _before(one: Leaf, other: Leaf, at: Location, *, strict: bool) -> Formula:
 
 
 def number_of(member: Member) -> int:
-    """Return the number of a member of an index of known size."""
+    """Return the position of a member in an index of known size, from its name `Process(2)`."""
     return int(member.name.rpartition("(")[2].rstrip(")"))
 
 

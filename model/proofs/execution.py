@@ -71,7 +71,7 @@ class Path:
 
     @property
     def condition(self) -> Formula:
-        """Return the condition of the path."""
+        """Return the condition under which this path is taken."""
         return conjunction(*self.frame.path)
 
 
@@ -105,7 +105,7 @@ class Executor:
         return paths
 
     def truth(self, definition: ir.Definition, frame: Frame) -> Formula:
-        """Return the truth of a predicate."""
+        """Return the formula that a predicate is true."""
         value = self._result(definition, frame)
         assert isinstance(value, Boolean)
         return value.formula
@@ -270,7 +270,9 @@ class Executor:
         evaluator = self.evaluator
 
         def turn(value: Value) -> tuple[Formula, dict[str, Value]]:
-            """Return the condition of a turn for a value, and the variables that it leaves."""
+            """Return, for one value of the loop's name, the condition under which the loop runs its body, and
+            the variables after the body.
+            """
             inner = frame.binding(binder.name, value)
             test: Formula = TRUE
             if isinstance(binder.source, ir.Expression):
@@ -381,7 +383,8 @@ class _Silent:
 
 
 def _written(body: Sequence[ir.Statement], binder: ir.Binder, module: ir.Module) -> dict[str, ir.Assign]:
-    """Return how each variable is written in a loop, directly or by a procedure.
+    """Return, for each variable that a loop writes, the assignment that writes it, directly or in a
+    procedure.
 
     Raises:
         Outside: a variable is written in two ways.

@@ -78,14 +78,18 @@ class Evaluator:
     # Checks -------------------------------------------------------------------------------------------------
 
     def check(self, condition: Formula, frame: Frame, at: Location, what: str) -> None:
-        """Note that `condition` must be true where `frame` is."""
+        """Record that `condition` must be true wherever the point of `frame` is reached; `what` names the
+        error if it is not.
+        """
         needed = implication(conjunction(*frame.path), condition)
         if needed is not TRUE:
             self.checks.append(Check(needed, at, what))
 
     @contextmanager
     def silently(self) -> Iterator[None]:
-        """Context in which checks are dropped, since they are made elsewhere."""
+        """Context in which the checks that are recorded are dropped, because the same text is checked
+        elsewhere.
+        """
         count = len(self.checks)
         yield
         del self.checks[count:]
@@ -217,7 +221,9 @@ class Evaluator:
         raise Outside("nothing that is made", at)
 
     def stored(self, expression: ir.Expression, kind: types.Type, frame: Frame) -> Value:
-        """Return the value of an expression where it is stored as a `kind`, and check that it is one."""
+        """Return the value of an expression in the form of values of `kind`, where it is stored, and record
+        the check that it is one.
+        """
         return self.fitted(self.value(expression, frame), kind, frame, expression.at)
 
     def fitted(self, value: Value, kind: types.Type, frame: Frame, at: Location) -> Value:
@@ -410,7 +416,7 @@ class Evaluator:
         return value
 
     def where(self, binder: ir.Binder, frame: Frame) -> SetValue:
-        """Return the values of a binder as a set."""
+        """Return the set of the values over which a binder ranges."""
         source = binder.source
         inside = self.collection(source, frame) if isinstance(source, ir.Expression) else None
 
@@ -455,7 +461,7 @@ class Evaluator:
     def _checked(
         self, binders: Sequence[ir.Binder], body: ir.Expression, of: types.Type, frame: Frame
     ) -> Iterator[None]:
-        """Make the checks of a comprehension once."""
+        """Context that has recorded once the checks of the values of a comprehension."""
 
         def once(inner: Frame) -> Formula:
             self.stored(body, of, inner)
@@ -489,7 +495,7 @@ class Evaluator:
         return map
 
     def with_entry(self, map: MapValue, key: Value, value: Value, at: Location) -> MapValue:
-        """Return the map with another value at a key."""
+        """Return the map that has `value` at `key` and is otherwise the same."""
         return MapValue(
             map.type, lambda asked: chosen(self.sorts.same(asked, key, at), value, map.get(asked), at)
         )
@@ -507,7 +513,9 @@ class Evaluator:
         self, binders: Sequence[ir.Binder], frame: Frame, body: Callable[[Frame], Formula], *, every: bool,
         at: Location,
     ) -> Formula:  # fmt: skip
-        """Return the body quantified over the values of the binders: for every value, or for some."""
+        """Return the formula that `body` is true for every value of the binders, or, without `every`, for
+        some value.
+        """
         if not binders:
             return body(frame)
         binder, *rest = binders

@@ -27,7 +27,9 @@ class Sort:
 
 @dataclass(frozen=True)
 class Symbol:
-    """Symbol: a relation (`result` is None) or a function; without arguments a constant."""
+    """Symbol of a relation (`result` is None) or of a function; a function without arguments is a
+    constant.
+    """
 
     name: str
     arguments: tuple[Sort, ...] = ()
@@ -62,7 +64,7 @@ Term = Var | App
 
 @dataclass(frozen=True, eq=False)
 class Formula:
-    """Formula: a truth value over the symbols and variables in it."""
+    """Formula of logic: it is true or false once its symbols and its free variables have a meaning."""
 
     free: frozenset[Var] = field(default=frozenset(), kw_only=True, repr=False)
 
@@ -116,8 +118,8 @@ class Or(Formula):
 
 @dataclass(frozen=True, eq=False)
 class Quantified(Formula):
-    """Quantified formula; `every` distinguishes the quantifiers; `at` is the place in the specification, if
-    it has one.
+    """Quantified formula: for every value of the variables if `every`, else for some value. `at` is the place
+    in the specification from which it comes, if any.
     """
 
     every: bool
@@ -140,7 +142,7 @@ def constant(name: str, sort: Sort) -> App:
 
 
 def variables_of(term: Term) -> frozenset[Var]:
-    """Return the variables in a term."""
+    """Return the variables that occur in a term."""
     if isinstance(term, Var):
         return frozenset((term,))
     return frozenset().union(*map(variables_of, term.arguments)) if term.arguments else frozenset()
@@ -225,8 +227,8 @@ def forall(variables: Sequence[Var], body: Formula, at: Location | None = None) 
 
 
 def exists(variables: Sequence[Var], body: Formula, at: Location | None = None) -> Formula:
-    """Return the formula for some values of the variables; `x = t and B` for some x is B with t in the place
-    of x.
+    """Return the formula that `body` is true for some values of the variables, simplified: for some x with `x
+    = t and B` it is B with t in the place of x.
     """
     return _quantified(False, variables, body, at)
 

@@ -58,8 +58,8 @@ MOST_MADE = 16
 
 @dataclass(frozen=True)
 class Edge:
-    """Edge between sorts: terms of one sort make terms of the other, by a function or because an element is
-    said to exist.
+    """Edge from a sort to another: from elements of the first, elements of the second are made, by a function
+    or because a formula says that one exists for each.
     """
 
     source: Sort
@@ -70,7 +70,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Question:
-    """Question to Z3: named formulas, and whether they can be true together.
+    """Question to Z3 whether named formulas can be true together.
 
     Attributes:
         asserted: names and formulas; a name may come more than once.
@@ -93,7 +93,8 @@ def question(
     assumed: Sequence[tuple[str, Formula]],
     goal: Formula,
 ) -> Question:
-    """Return the question whether the goal can be false, in the fragment.
+    """Return the question whether the goal can be false while the axioms, the step and the assumptions are
+    true; it lies in the decidable fragment.
 
     Raises:
         Outside: the axioms, the step and the goal close a cycle.
@@ -182,7 +183,8 @@ def _witnessed(formula: Formula, names: Iterator[int]) -> Formula:
 
 
 def outward(formula: Formula) -> Formula:
-    """Return the formula, in normal form without `exists`, with every `all` outside every `or`.
+    """Return an equivalent formula in which every `all` stands outside every `or`; the given formula is in
+    normal form, without `exists`.
 
     `A or (all x. B and all y. C)` becomes two formulas, so that no quantifier has variables that do not meet.
     """
@@ -319,8 +321,8 @@ def _ground_terms(formulas: Iterable[Formula]) -> dict[Sort, list[Term]]:
 
 
 def instances(formula: Formula, terms: Mapping[Sort, Sequence[Term]]) -> Formula:
-    """Return the instances of a formula in normal form for these terms only, where an element exists for
-    every value.
+    """Return a formula in normal form in which parts that would say that an element exists for every value
+    say so only for the given terms.
     """
     match formula:
         case And(of=parts):

@@ -27,7 +27,7 @@ class Check:
 
 @dataclass
 class Frame:
-    """Context in which an expression is evaluated.
+    """Context of one point of a specification in which expressions are evaluated.
 
     Attributes:
         locals: parameters, locals and bound variables by name.
@@ -42,7 +42,7 @@ class Frame:
     path: tuple[Formula, ...] = ()
 
     def under(self, *conditions: Formula) -> Frame:
-        """Return the frame with these further conditions."""
+        """Return the frame with these conditions added to its path."""
         return replace(self, path=(*self.path, *(item for item in conditions if item is not TRUE)))
 
     def binding(self, name: str, value: Value) -> Frame:

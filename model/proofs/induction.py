@@ -30,7 +30,7 @@ STATES = 300_000
 
 @dataclass(frozen=True)
 class Decided:
-    """Decision on a counterexample to induction.
+    """Result of the search for a counterexample to induction of small size.
 
     Attributes:
         sizes: the sizes at which it was found, in words; empty if there is none up to `MOST_SIZE`.
@@ -73,8 +73,8 @@ def decide(
     without: Sequence[str] = (),
     seconds: float = 20.0,
 ) -> Decided:
-    """Look for a step that breaks a property where all others hold, and whether it can be reached; or for an
-    initial state that breaks it.
+    """Look for a step that breaks a property from a state in which all properties hold, and find out whether
+    that state can be reached. With `initially` look for an initial state that breaks the property.
 
     Args:
         program: the specification.

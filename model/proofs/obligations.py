@@ -40,7 +40,7 @@ PREDICATES = "the text of the invariants"
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """Hypothesis that may be assumed, with its name in the list of those that a proof uses."""
+    """Formula that a proof may assume, with the name by which the proof lists it when it was used."""
 
     name: str
     formula: Formula
@@ -49,7 +49,8 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Part:
-    """Part of an obligation, for one way through a step: its hypotheses and its goal.
+    """Part of an obligation, for one path through a step: the formulas that are assumed, and the goal that
+    must follow.
 
     Attributes:
         hypotheses: the assumptions.
@@ -64,7 +65,8 @@ class Part:
 
 @dataclass(frozen=True)
 class Obligation:
-    """Obligation: a step and a property: `initially` or an action, and the property that it must establish.
+    """Obligation of a proof: a step (an action, or the choice of the initial state) must establish a
+    property.
 
     Attributes:
         step: the name of the action, `INITIAL`, or `PREDICATES`.
@@ -81,7 +83,7 @@ class Obligation:
 
 @dataclass
 class Reading:
-    """Reading of a specification as formulas, for every value of some constants.
+    """Translation of a specification to formulas, in which some constants stand for every value.
 
     Attributes:
         program: the specification; its constants are numbers, but those of `every`.
@@ -144,7 +146,9 @@ class Reading:
         return [item for item in self.program.module.predicates if item.kind is ir.PredicateKind.INVARIANT]
 
     def assumed(self) -> list[Hypothesis]:
-        """Return the assumptions before a step: integers are within their bounds, and every invariant."""
+        """Return the assumptions about the state before a step: every invariant, and that integers are within
+        their bounds.
+        """
         found: list[Hypothesis] = []
         for item in self.program.module.variables:
             formula = self.typing(item.type, self.state[item.name])
@@ -157,7 +161,9 @@ class Reading:
         return found
 
     def typing(self, kind: types.Type, value: Value) -> Formula:
-        """Return the condition that the integers in a value that are terms are within their bounds."""
+        """Return the condition that the integers in a value which are terms of logic are within the bounds of
+        their type.
+        """
         match value:
             case Scalar():
                 return self.theory.sorts.belongs(value, kind) if self._has_open_integer(kind) else TRUE
@@ -186,7 +192,9 @@ class Reading:
     # Steps --------------------------------------------------------------------------------------------------
 
     def paths(self, action: ir.Action, state: dict[str, Value]) -> tuple[list[Path], list[Check]]:
-        """Return the ways through an action, for arbitrary parameters, and the possible errors."""
+        """Return the paths through an action, with arbitrary values of its parameters, and the checks that
+        must not fail on them.
+        """
         evaluator = self.executor.evaluator
         evaluator.checks.clear()
         given: dict[str, Value] = {}
@@ -202,7 +210,7 @@ class Reading:
         return paths, checks
 
     def defaults(self) -> dict[str, Value]:
-        """Return the variables with their declared defaults."""
+        """Return the declared default of each variable, by name."""
         evaluator, empty = self.executor.evaluator, Frame({}, {})
         variables = self.program.module.variables
         return {item.name: evaluator.stored(item.initial, item.type, empty) for item in variables}
@@ -222,8 +230,8 @@ class Reading:
         return found, checks
 
     def steps(self, *, without: Iterable[str] = ()) -> Iterator[Obligation]:
-        """Yield for each action an obligation that must not be provable if some run takes the action: nothing
-        is true after any of its paths.
+        """Yield for each action an obligation that nothing is true after it. If some run takes the action,
+        the obligation must not be provable.
         """
         left_out = set(without)
         assumed = [item for item in self.assumed() if item.name not in left_out]
@@ -233,8 +241,8 @@ class Reading:
             yield Obligation(action.name, "", parts, action.at)
 
     def obligations(self, *, without: Iterable[str] = ()) -> Iterator[Obligation]:
-        """Yield every obligation but those of properties that are left out, `initially` first, then action by
-        action.
+        """Yield every obligation, except those of the properties in `without`: first those of the initial
+        states, then those of each action.
 
         Raises:
             Outside: something leaves the fragment.

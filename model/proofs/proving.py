@@ -155,7 +155,8 @@ class Proof:
         self._meeting: dict[tuple[QuorumClass, ...], bool] = {}
 
     def see_steps(self) -> None:
-        """Check the translation against the exploration: a step that some run takes must be possible.
+        """Check the translation to logic against the exploration: an action that some run has taken must be
+        possible in it.
 
         Raises:
             InternalError: what is assumed contradicts itself or the step, which the exploration has taken.
@@ -246,7 +247,7 @@ class Proof:
         return question(known, step, assumed, part.goal)
 
     def _axioms(self, part: Part) -> list[Axiom]:
-        """Return the axioms about the sorts of a part."""
+        """Return the axioms about the sorts that occur in a part of an obligation."""
         if self._last is None or self._last[0] is not part:
             formulas = [item.formula for item in part.hypotheses if item.name not in self.refuted]
             self._last = part, self.reading.theory.axioms([*formulas, part.goal], self._overlap)

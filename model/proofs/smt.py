@@ -33,8 +33,8 @@ from antiphon.model.proofs.theory import Linear, QuorumClass
 
 
 class Outcome(Enum):
-    """Outcome of a question: proved (no structure makes all formulas true), refuted (one does), or not known
-    in time.
+    """Outcome of a question to Z3: proved (no structure makes all formulas true), refuted (some structure
+    does), or not known in time.
     """
 
     PROVED = "proved"

@@ -65,7 +65,7 @@ MOST_COUNTED = 4
 
 @dataclass(frozen=True)
 class QuorumClass:
-    """Class of the sets of members of `index` with `factor * size >= bound`."""
+    """Class of quorums: the sets of members of `index` whose size satisfies `factor * size >= bound`."""
 
     index: types.IndexType
     factor: int
@@ -142,7 +142,7 @@ class Axiom:
 
 @dataclass
 class Theory:
-    """Knowledge of a proof about its sorts, which grows with the questions.
+    """Facts about the sorts of a proof: what was met in the formulas so far, and the axioms that follow.
 
     Attributes:
         ordered: the sorts that are totally ordered.
@@ -192,7 +192,7 @@ class Theory:
         return forall((other,), at_most(other, term))
 
     def offset(self, term: Term, by: int, at: Location | None) -> Term:
-        """Return the integer `term + by`.
+        """Return the term for the integer `term + by`.
 
         Raises:
             Outside: the term has a variable of a quantifier.
@@ -395,7 +395,7 @@ class Theory:
 
 
 def meets(groups: tuple[QuorumClass, ...]) -> Formula:
-    """Return the axiom that quorums of these classes have a member in common."""
+    """Return the axiom that any quorums of these classes, one of each, have a member in common."""
     quorums = [variable("q", group.sort) for group in groups]
     member = variable("m", Sort(groups[0].index.name))
     both = [atom(group.has, (member, quorum)) for group, quorum in zip(groups, quorums, strict=True)]

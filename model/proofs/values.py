@@ -56,7 +56,7 @@ class RecordLeaf:
 
 @dataclass(frozen=True)
 class Member:
-    """Member of an enumeration, of a reading, or of an index of known size."""
+    """Name of a member of an enumeration, of a reading, or of an index of known size."""
 
     name: str
 
@@ -73,8 +73,8 @@ class Boolean:
 
 @dataclass(frozen=True, eq=False)
 class Scalar:
-    """Scalar value: one of some leaves, each under its condition; the conditions exclude one another, and one
-    is true.
+    """Value that is no map, set or truth value, by cases: one of some leaves, each under its condition. The
+    conditions exclude one another, and one is true.
     """
 
     cases: tuple[tuple[Formula, Leaf], ...]
@@ -151,7 +151,8 @@ class Sorts:
     def alternatives(
         self, type: types.Type, name: str, at: Location | None = None
     ) -> Iterator[tuple[tuple[Var, ...], Formula, Value]]:
-        """Return every value of a type: variables, their conditions, and the value that they make.
+        """Yield all values of a type in groups. A group has variables, a condition on them, and the value
+        that they make.
 
         Raises:
             Outside: the type has values that are sets, maps or sequences.
@@ -319,8 +320,8 @@ class Sorts:
         return chosen_of(cases, at)
 
     def fitted(self, value: Value, type: types.Type) -> Value:
-        """Return a value in the form of the values of `type`: integers are terms where their type is open,
-        and numbers where it is not.
+        """Return a value in the form of values of `type`: its integers are terms if the bounds of the type
+        are open, and numbers if they are known.
         """
         if not isinstance(value, Scalar):
             return value
@@ -429,12 +430,14 @@ class Sorts:
 
 
 def literal(number: int) -> App:
-    """Return the constant that stands for a known integer among integers of which only the order is known."""
+    """Return the constant of logic that stands for a known integer. The axioms say only how such constants
+    are ordered.
+    """
     return App(Symbol(str(number), (), Sorts.INTEGERS))
 
 
 def known(term: Term) -> int | None:
-    """Return the integer that a constant stands for, if `literal` made it."""
+    """Return the integer that a term stands for, if `literal` made the term; else None."""
     if isinstance(term, App) and not term.arguments and term.sort == Sorts.INTEGERS:
         with suppress(ValueError):
             return int(term.symbol.name)
@@ -442,7 +445,7 @@ def known(term: Term) -> int | None:
 
 
 def as_term(leaf: Leaf) -> Term | None:
-    """Return a leaf as a term, if it is one or a number."""
+    """Return a leaf as a term of logic, if it is a term or an integer; else None."""
     if isinstance(leaf, Var | App):
         return leaf
     return literal(leaf) if isinstance(leaf, int) else None
@@ -474,7 +477,9 @@ def chosen(condition: Formula, then: Value, otherwise: Value, at: Location | Non
 
 
 def chosen_of(cases: Iterable[tuple[Formula, Value]], at: Location | None = None) -> Value:
-    """Return the value whose condition is true; the conditions exclude one another, and one is true."""
+    """Return the value that is given by cases: the one whose condition is true. The conditions exclude one
+    another, and one is true.
+    """
     listed = [(condition, value) for condition, value in cases if condition is not FALSE]
     if len(listed) == 1:
         return listed[0][1]

@@ -45,18 +45,19 @@ class Image:
     depth: int = 0
 
     def value(self, concrete: Program, state: State, arguments: tuple[Any, ...], domain: Domain) -> Any:
-        """Return the value of one entry in a state of the protocol."""
+        """Return the value of one entry of the abstract variable, in a state of the protocol."""
         if self.helper:
             return _frozen(concrete.reference.evaluate(state, self.helper, *arguments), domain)
         return state[concrete.variables.index(self.variable)]
 
     def assembled(self, values: Sequence[Any]) -> Any:
-        """Return the value of the variable, from those of its entries."""
+        """Return the value of the abstract variable, put together from the values of its entries."""
         return _nested(iter(values), self.domain, self.depth)
 
 
 def images(concrete: Program, abstract: Program) -> tuple[Image, ...]:
-    """Return the origin of the value of each variable of the abstract machine.
+    """Return for each variable of the abstract machine how its value is computed from a state of the
+    protocol.
 
     Raises:
         SpecError: the mapping says nothing about one.
@@ -100,7 +101,9 @@ class _Part:
 
 
 class Mapper:
-    """Mapping of one protocol (its transitions as `edges`) to the states of `abstract`."""
+    """Mapping of the states of one protocol to states of the machine `abstract`; `edges` are the protocol's
+    transitions.
+    """
 
     def __init__(self, edges: Transitions, abstract: Program) -> None:
         self.edges, self.abstract = edges, abstract

@@ -39,8 +39,8 @@ def by_process(events: Iterable[Any]) -> Events:
 
 
 class StepSearch:
-    """Search for sequences of steps of `abstract`. `shared` selects the events that count; `look` is called
-    from time to time, and may end the search by an exception.
+    """Search for sequences of steps of `abstract` that explain a change. `shared` selects the events that
+    count. `look` is called from time to time, and ends the search if it raises an exception.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class StepSearch:
         return None
 
     def possible(self, state: State) -> tuple[Step, ...]:
-        """Return the steps that the machine can take in a state."""
+        """Return the steps that the abstract machine can take in a state."""
         return tuple(move.step for move in self._moves(state))
 
     def kept_back(self, before: State, after: State) -> str:

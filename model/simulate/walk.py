@@ -379,7 +379,7 @@ class _Tally:
     # Walks by machine code ----------------------------------------------------------------------------------
 
     def native(self) -> NativeWalker:
-        """Return the walker of machine code."""
+        """Return the walker that takes the walks by machine code."""
         from antiphon.model.engines.native.driver.walker import NativeWalker
         from antiphon.model.engines.native.kernels import walks
 
@@ -437,7 +437,9 @@ class _Tally:
         return self._steps[code]
 
     def _refusal(self, name: str, start: State, steps: tuple[Step, ...]) -> str:
-        """Describe how the last step breaks the property; empty if it does not."""
+        """Return the refusal by which the last of the steps breaks the property, as text; empty if that step
+        does not break it.
+        """
         if self.kinds.get(name) in (PropertyKind.INVARIANT, PropertyKind.WITNESS):
             return ""
         state = start
@@ -447,7 +449,9 @@ class _Tally:
         return next((str(refusal) for refusal in refused if refusal.property == name), "")
 
     def add(self, walker: NativeWalker, before: tuple[int, int, int]) -> tuple[int, int, int]:
-        """Add the counts of a walker since `before`, and return its new ones."""
+        """Add to the totals what a walker has counted since its counts were `before`; return its present
+        counts.
+        """
         steps, deepest, quiet = walker.counts()
         self.steps += steps - before[0]
         self.deepest = max(self.deepest, deepest)

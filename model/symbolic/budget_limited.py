@@ -21,7 +21,9 @@ from antiphon.model.verdict import PropertyKind
 
 
 class BudgetLimitedSearch(RecoverySearch):
-    """Search for a state from which one obligation cannot be fulfilled, and would not be with more budget."""
+    """Search for a state from which one obligation cannot be fulfilled, and could not be if budgets were
+    larger.
+    """
 
     def __init__(self, template: Template, group: list[Target], depth: int) -> None:
         super().__init__(template, group, depth)
@@ -33,15 +35,17 @@ class BudgetLimitedSearch(RecoverySearch):
     def run(
         self, progress: Callable[[Progress], None] | None = None, violated: Violated | None = None
     ) -> None:
-        """Search with budget-limited states as fulfilled; where that finds nothing, say whether it was
-        needed.
+        """Search for the obligation, counting states in which only a budget blocks a step as fulfilled. If
+        nothing is found, find out whether that made a difference.
         """
         super().run(progress, violated)
         _ask_strictly(self, self._strict, progress, "it is false")
 
 
 class BudgetLimitedDeadlock(Search):
-    """Search for a state in which nothing but faults can happen, nor could with more budget."""
+    """Search for a state in which nothing but faults can happen, and nothing could happen if budgets were
+    larger.
+    """
 
     def __init__(self, template: Template, group: list[Target], depth: int) -> None:
         super().__init__(template, group, depth)
@@ -61,7 +65,7 @@ class BudgetLimitedDeadlock(Search):
 
 
 def search_for(template: Template, group: list[Target], depth: int) -> Search:
-    """Return the search for a group of targets."""
+    """Return the search for a group of targets that are judged together."""
     kinds = {PropertyKind.OBLIGATION: BudgetLimitedSearch, PropertyKind.DEADLOCK: BudgetLimitedDeadlock}
     return kinds.get(group[0].kind, Search)(template, group, depth)
 

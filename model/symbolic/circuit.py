@@ -25,7 +25,7 @@ _SMALL = 8
 
 
 class Circuit:
-    """Graph of and-nodes and inverters that only grows."""
+    """Circuit of and-nodes and inverters. Nodes are only added, never removed."""
 
     def __init__(self) -> None:
         self._operands: list[tuple[int, ...]] = [(), ()]
@@ -138,7 +138,7 @@ class Circuit:
         return {node for node in nodes if node != TRUE and not self._operands[node]}
 
     def polarity(self, literal: int) -> dict[int, int]:
-        """Return how each variable of `literal` occurs: 1 positively only, 2 negatively only, 3 both."""
+        """Return how each variable occurs in `literal`: 1 only without negation, 2 only negated, 3 both."""
         found: dict[int, int] = {}
         for item in reachable([literal], self._signed):
             if abs(item) != TRUE and not self._operands[abs(item)]:
@@ -154,7 +154,7 @@ class Circuit:
         return [operand if literal > 0 else -operand for operand in self._operands[abs(literal)]]
 
     def evaluate(self, literal: int, leaf: Callable[[int], bool], memo: dict[int, bool]) -> bool:
-        """Return the value of `literal` when `leaf` gives the values of variables.
+        """Return the value of `literal`, where `leaf` gives the value of each variable.
 
         `memo` caches the values of nodes under the same `leaf`.
         """

@@ -30,7 +30,7 @@ class Clock:
         return self.most is not None and self.elapsed() >= self.most
 
     def check(self) -> None:
-        """Return while there is time.
+        """Return if there is time left.
 
         Raises:
             Enough: there is none; the message says how much was allowed.
@@ -51,5 +51,7 @@ class Clock:
 
 
 def stop_of(error: Exception) -> Stop:
-    """Return the stop of an exception: of the clock, or because the engine can do no more."""
+    """Return the reason to stop that an exception stands for: the time is over, or the engine cannot go
+    on.
+    """
     return error.stop if isinstance(error, Enough) else Stop(StopReason.UNDECIDED, str(error))

@@ -28,15 +28,15 @@ _OPPOSITE = {0: 0, HELPS: HINDERS, HINDERS: HELPS, BOTH: BOTH}
 
 @dataclass(frozen=True)
 class Closure:
-    """Instances and literals of runs of bounded length: the instances that they may take, and the literals of
-    the state, each a constant or its variable.
+    """Superset of what runs of bounded length may do: the instances that they may take, and the state's
+    literals, each a constant if no run changes it, else its variable.
     """
 
     literals: Sequence[int]
     instances: Sequence[Instance]
 
     def values(self, template: Template) -> dict[int, int]:
-        """Return the values of the template's variables, as a memo for substitution."""
+        """Return the literal for each variable of the template, as a memo for substitution."""
         return {1: TRUE, **dict(zip(template.variables, self.literals, strict=True))}
 
 
@@ -110,7 +110,9 @@ class Roles:
             self.of[cell] |= _through(role, polarity)
 
     def _settle(self, instances: Sequence[Instance]) -> None:
-        """Give the literals that a literal is made of its role, until nothing changes."""
+        """Spread roles until nothing changes: if a step makes a literal of the state from other literals,
+        these get its role.
+        """
         changes = [change for instance in instances for change in instance.changes]
         made = [(change.cell, self._occurrences(change.literal)) for change in changes]
         self._spread(made)

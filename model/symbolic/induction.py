@@ -162,14 +162,16 @@ def counterexample_to_induction(
 
 @dataclass(frozen=True)
 class _Proved:
-    """The least k by which a target is inductive, and the targets that are assumed with it."""
+    """Record of a proved target: the least k by which it is inductive, and the targets that the proof
+    assumes.
+    """
 
     k: int
     given: frozenset[Target]
 
 
 class _Proof:
-    """The step cases for a group of targets that no run of at most `depth` steps shows.
+    """Induction step for a group of targets that are false in all runs of at most `depth` steps.
 
     Attributes:
         proved: the targets that hold for runs of every length.
@@ -263,8 +265,8 @@ class _Proof:
         return True
 
     def _ask(self, bad: list[int], given: Iterable[Target]) -> Answer:
-        """Ask whether one of `bad` can be true after states in which `given` hold, and no state occurs
-        twice.
+        """Ask the solver whether one of the literals `bad` can be true after a run of different states in
+        which the targets `given` hold.
         """
         question = self._solver.circuit.variable()
         self._solver.clause((-question, *bad))

@@ -17,7 +17,7 @@ from antiphon.spec.lang import State
 
 @dataclass(frozen=True)
 class InitialStates:
-    """Literals of the first state, and the initial states with the literals that choose them."""
+    """Literals of the first state of a run, and the initial states, each with the literal that chooses it."""
 
     literals: list[int]
     states: tuple[tuple[State, int], ...]

@@ -59,7 +59,9 @@ class RecoverySearch(Search):
         self.recoveries: list[int] = []
 
     def count_as_met(self, limited: int) -> None:
-        """Count the obligation as fulfilled where this literal is true: there only a budget blocks a step."""
+        """Count the obligation as fulfilled also where the literal `limited` is true: where only a budget
+        blocks a step.
+        """
         self.good = self.template.circuit.disjunction((self.good, limited))
         self.bad = self.template.circuit.conjunction((self.bad, -limited))
 
@@ -152,7 +154,8 @@ class RecoverySearch(Search):
         return circuit.substitute(self.good, {}, self._memo(literals)) == TRUE
 
     def _listed(self, instances: Sequence[Instance], roles: Roles, first: Sequence[int]) -> bool | None:
-        """Return True if the obligation is true somewhere ahead, by taking every step of a shortest way.
+        """Return True if some run of the instances from the state `first` fulfils the obligation; the states
+        are enumerated breadth-first.
 
         None when there are too many states.
         """

@@ -70,12 +70,12 @@ class Search:
 
     @property
     def open(self) -> list[Target]:
-        """Return the targets that no run has shown."""
+        """Return the targets for which the search has found no run."""
         return [target for target in self.targets if target not in self.found]
 
     def run(self, progress: Callable[[Progress], None] | None, violated: Violated | None = None) -> None:
-        """Search deeper and deeper, until the bound, the end of all runs, or the end of the time; `violated`
-        is called with each result.
+        """Search for runs of more and more steps, until the bound of depth, the end of all runs, or the end
+        of the time. `violated` is called with each result.
         """
         self._violated = violated
         solver = Solver(self.template.circuit)

@@ -59,11 +59,11 @@ class Solver:
         return str(z3.get_version_string())
 
     def require(self, literal: int) -> None:
-        """Assert a literal for good."""
+        """Assert that a literal is true; it cannot be taken back."""
         self.clause((literal,))
 
     def clause(self, literals: Iterable[int]) -> None:
-        """Assert that one of `literals` is true, for good."""
+        """Assert the clause that one of `literals` is true; it cannot be taken back."""
         members: list[int] = []
         for literal in literals:
             if literal == TRUE:
@@ -147,9 +147,7 @@ class Solver:
         return Answer.UNKNOWN
 
     def core(self) -> set[int]:
-        """Return assumptions of the last unsatisfiable check that contradict the clauses: those that Z3
-        needed.
-        """
+        """Return those assumptions of the last unsatisfiable check that Z3 needed for the contradiction."""
         assumed = {term.get_id(): literal for literal, term in self._assumed.items()}
         return {assumed[term.get_id()] for term in self._solver.unsat_core()}
 

@@ -38,7 +38,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Instance:
-    """Action with its arguments, over the template state.
+    """Action with given arguments, as literals over the template's state.
 
     `enabled`: its guards hold; `wrong`: executing it is an error of the specification; `runs`: enabled and
     not wrong; `moves`: it runs and the state changes; `breaks`: the properties it breaks and when. `reads`,
@@ -79,7 +79,7 @@ class Predicate:
 
 
 class Template:
-    """State of variables, with the program's steps and predicates as literals over it.
+    """State made of variables, and the program's steps and predicates as literals over them.
 
     Making instances takes time, which the clock limits (`Enough`).
 
@@ -253,7 +253,7 @@ class Template:
         )
 
     def resources(self, literals: Iterable[int]) -> int:
-        """Return the cells that literals of the template are made of, as bits of a number."""
+        """Return the cells on which the values of `literals` depend, as bits of a number."""
         return self._resources(self._cell_of[variable] for variable in self.circuit.support(literals))
 
     def _resources(self, cells: Iterator[int]) -> int:

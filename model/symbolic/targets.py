@@ -20,7 +20,7 @@ from antiphon.model.verdict import BROKEN_BY_STEPS, PropertyKind
 
 @dataclass(frozen=True)
 class Target:
-    """Property to judge, of this kind."""
+    """Target of a symbolic search: a property, with its kind."""
 
     property: str
     kind: PropertyKind
@@ -49,7 +49,7 @@ def groups(listed: list[Target]) -> list[list[Target]]:
 
 
 def wanted(target: Target, template: Template, instances: Iterable[Instance]) -> Iterator[int]:
-    """Yield the parts of `shown`: literals of the template of which one is true where the target shows."""
+    """Yield literals of the template of which at least one is true in every state that shows the target."""
     match target.kind:
         case PropertyKind.INVARIANT:
             yield template.predicate(target.property).fails
@@ -68,7 +68,9 @@ def wanted(target: Target, template: Template, instances: Iterable[Instance]) ->
 
 
 def shown(target: Target, unrolling: Unrolling, time: int) -> int:
-    """Return the literal that is true when the state at `time` shows the target."""
+    """Return the literal that is true if the target (a violation, a witness, a deadlock or an error) is found
+    in the state at `time`.
+    """
     at = unrolling.at
     match target.kind:
         case PropertyKind.INVARIANT:

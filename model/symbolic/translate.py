@@ -48,7 +48,7 @@ class Cell:
 
 
 class Cells:
-    """Literals that make up a state, in order; `of[slot]` is the range of a slot's literals."""
+    """Boolean cells that make up a state, in order; `of[slot]` is the range of the cells of a slot."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
@@ -159,7 +159,9 @@ class Translator:
         return {value: literal for value, literal in joined.items() if literal != FALSE}
 
     def pairwise(self, compute: Callable[[int, int], int | None], left: Cases, right: Cases) -> Cases:
-        """Return the cases of a function of two numbers; where it returns None there is no case."""
+        """Return the cases of a function of two numbers that are given by cases. A pair for which `compute`
+        returns None gives no case.
+        """
         if len(left) * len(right) > WIDEST:
             raise TooWide(f"numbers with {len(left):,} and {len(right):,} values meet in one operation")
         pairs: list[tuple[int, int]] = []

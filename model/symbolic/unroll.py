@@ -86,7 +86,7 @@ class Unrolling:
         return moment.possible
 
     def grow(self, *, idle: bool = False) -> None:
-        """Add a step to the runs: the choice, its condition, and the next state.
+        """Make the runs one step longer: add the choice of the step, its condition, and the next state.
 
         With `idle` a run may also have ended before.
         """
@@ -116,7 +116,7 @@ class Unrolling:
         self.times.append(Time(self._next(time, taken)))
 
     def taken(self, time: int) -> list[Instance]:
-        """Return the instances that the solver's model chooses before `time`."""
+        """Return the instances that the run of the solver's model takes before the state at `time`."""
         instances = self.template.instances
         chosen = [
             number

@@ -62,7 +62,7 @@ the end.
 
 
 def _but(names: Sequence[str], *others: str) -> tuple[str, ...]:
-    """Return the names without `others`."""
+    """Return the names of properties except `others`."""
     return tuple(name for name in names if name not in others)
 
 

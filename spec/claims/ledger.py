@@ -44,8 +44,8 @@ def claims_of(family: str) -> tuple[Claim, ...]:
 
 
 def is_borrowed(claim: Claim, check: Check) -> bool:
-    """Return True if an earlier family's record has this very check: comparisons repeat checks of the
-    protocols' records.
+    """Return True if the record of another, earlier family contains this very check: comparisons repeat
+    checks of the protocols' records.
     """
     return _askers().get(id(check), claim.protocol) != claim.protocol
 

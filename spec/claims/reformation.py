@@ -145,7 +145,9 @@ def _split(outcome: RecordedOutcome, length: int | None = None, **constants: int
 
 
 def _kept(of: Constants = _LARGE) -> tuple[Check, ...]:
-    """Return checks of the properties that all repairs keep."""
+    """Return checks of the two properties that every repair must keep: `DeliveredKept` and
+    `UniformPrefixOrder`.
+    """
     return (_deep("DeliveredKept", "holds", of=of), _deep("UniformPrefixOrder", "holds", of=of))
 
 

@@ -63,7 +63,7 @@ def _with(
 
 
 def _step(repairs: tuple[str, ...], outcome: RecordedOutcome, length: int | None = None) -> Check:
-    """Return a check whether every multicast is a step of the machine of view synchrony."""
+    """Return the check that every multicast of SEQUENCER is a step of the machine of view synchrony."""
     return Check(SequencerOverFlush, "StepOfTheMachine", outcome, repairs, (), _NAMED, length, deep=True)
 
 

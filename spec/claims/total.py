@@ -102,7 +102,7 @@ def _deep(check: Check) -> Check:
 
 
 def _step(repairs: tuple[str, ...], outcome: RecordedOutcome, length: int | None = None) -> Check:
-    """Return a check whether numbering and passing up are steps of the machine of view synchrony."""
+    """Return the check that numbering and passing up of TOTAL are steps of the machine of view synchrony."""
     return Check(
         TotalOverFlush, "StepOfTheMachine", outcome, repairs, constants=_NAMED, length=length, deep=True
     )

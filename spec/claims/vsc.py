@@ -63,7 +63,7 @@ def _holds(*properties: str) -> tuple[Check, ...]:
 
 
 def _step(outcome: RecordedOutcome, *without: str, of: Constants, length: int | None = None) -> Check:
-    """Return a check whether every event is a step of the machine of view synchrony."""
+    """Return the check that every event of VSC is a step of the machine of view synchrony."""
     return Check(
         VscMonitored, "StepOfTheMachine", outcome, "all", without, of, length, deep=True, long_for_z3=True
     )

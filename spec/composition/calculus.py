@@ -22,9 +22,7 @@ from antiphon.spec.composition.properties import Property
 
 @dataclass(frozen=True)
 class Level:
-    """Layer in its place in a stack: the properties that hold below it, that it lacks there, that it loses,
-    and that hold above.
-    """
+    """Layer at its place in a stack, with the sets of properties below and above it."""
 
     layer: Layer
     below: frozenset[Property]

@@ -24,21 +24,21 @@ class InFlight(Spec, Generic[P]):
 
 
 class Losses(InFlight[P]):
-    """Up to `losses` packets are lost."""
+    """Option of a network: up to `losses` packets are lost."""
 
     losses: Const[int] = 1
     lost: Annotated[int, Between(0, "losses")] = 0
 
     @environment
     def lose(self, packet: Annotated[P, In("network")]) -> None:
-        """Lose a packet in flight, within the budget."""
+        """Lose a packet in flight, if fewer than `losses` were lost."""
         require(self.lost < self.losses)
         self.network -= {packet}
         self.lost += 1
 
 
 class Duplications(InFlight[P]):
-    """Up to `duplications` packets arrive once more than they were sent."""
+    """Option of a network: up to `duplications` packets arrive twice."""
 
     duplications: Const[int] = 1
     duplicated: Annotated[int, Between(0, "duplications")] = 0
@@ -46,7 +46,7 @@ class Duplications(InFlight[P]):
 
     @environment
     def duplicate(self, packet: Annotated[P, In("network")]) -> None:
-        """Copy one packet in flight; the network keeps the copy."""
+        """Duplicate a packet in flight: the network keeps a second copy, which arrives later."""
         require(self.duplicated < self.duplications and packet not in self.copies)
         self.copies |= {packet}
         self.duplicated += 1

@@ -46,7 +46,7 @@ class Suspicions(Crashes):
         return p != q
 
     def may_begin(self, p: Process, q: Process) -> bool:
-        """Return True if p's detector could begin to suspect q."""
+        """Return True if p's detector may begin to suspect q: it watches q, and does not suspect q yet."""
         return self.monitors(p, q) and not self.suspected[p][q]
 
     def begin(self, p: Process, q: Process) -> None:
@@ -102,7 +102,7 @@ class FalseSuspicions(Suspicions):
 
 
 class EventuallyPerfect(FalseSuspicions):
-    """Eventually P: every false suspicion ends."""
+    """Detector of class eventually P: every false suspicion ends."""
 
     @action(fairness="weak")
     def trust(self, p: Process, q: Process) -> None:
@@ -113,11 +113,13 @@ class EventuallyPerfect(FalseSuspicions):
 
 
 class EventuallyStrong(FalseSuspicions):
-    """Eventually S: some process that is up is suspected by nobody in the end; others may be, for ever."""
+    """Detector of class eventually S: in the end some process that is up is suspected by nobody; other
+    processes may be suspected for ever.
+    """
 
     @action(fairness="weak")
     def trust(self, p: Process, q: Process) -> None:
-        """End p's suspicion of q if there is no process that all trust."""
+        """End p's suspicion of q, provided that every process that is up is suspected by some process."""
         require(self.suspected[p][q] and not self.down[q])
         require(not any(self.is_trusted_by_all(r) for r in self.each(Process)))
         self.suspected[p][q] = False
@@ -125,7 +127,7 @@ class EventuallyStrong(FalseSuspicions):
 
 
 class Strong(FalseSuspicions):
-    """S: some correct process is never suspected; false suspicions need not end."""
+    """Detector of class S: some correct process is never suspected; false suspicions need not end."""
 
     def was_never_suspected(self, q: Process) -> bool:
         """Return True if q is up and no process has ever suspected it: suspicions never end, so none suspects
@@ -156,7 +158,7 @@ class MonitorsNext(Suspicions):
         return Process((p.index + 1) % self.processes)
 
     def monitors(self, p: Process, q: Process) -> bool:
-        """Return True if q is the next process of the ring after p."""
+        """Return True if q comes directly after p on the ring."""
         return p != q and q == self.next_of(p)
 
 
@@ -170,7 +172,7 @@ class MonitorsPrevious(Suspicions):
         return Process((p.index + self.processes - 1) % self.processes)
 
     def monitors(self, p: Process, q: Process) -> bool:
-        """Return True if q is the previous process of the ring before p."""
+        """Return True if q comes directly before p on the ring."""
         return p != q and q == self.previous_of(p)
 
 
@@ -206,7 +208,7 @@ class Silence(Group):
 
     @environment
     def imagine_silence(self, p: Process) -> None:
-        """Take the protocol for silent by mistake: p's timeout was too short."""
+        """Raise a false alarm at p, whose timeout was too short: the protocol is not silent."""
         require(not self.alarmed[p] and self.false_alarms_so_far < self.false_alarms)
         self.false_alarms_so_far += 1
         self.alarmed[p] = True

@@ -24,7 +24,9 @@ Position = Annotated[int, Between(0, "messages + room")]
 
 
 class Queues(Group):
-    """Room of a queue or a log beyond one packet for each message."""
+    """Constant of queues: `room` is how many packets a queue or a log holds in excess of one for each
+    message.
+    """
 
     room: Const[int] = 0
 
@@ -51,11 +53,11 @@ class FifoChannels(Queues, Generic[P]):
                 self.channel[sender][q] += (packet,)
 
     def has_packet(self, sender: Process, to: Process) -> bool:
-        """Return True if a packet from sender is on its way to the receiver."""
+        """Return True if a packet from `sender` to `to` is in the queue."""
         return len(self.channel[sender][to]) > 0
 
     def take(self, sender: Process, to: Process) -> None:
-        """Remove the oldest packet from sender, which has arrived."""
+        """Remove the oldest packet of the queue from `sender` to `to`, because it has arrived."""
         self.channel[sender][to] = self.channel[sender][to][1:]
 
 
@@ -113,7 +115,9 @@ class FifoMulticast(Queues, Generic[B]):
         self.log[sender] += (packet,)
 
     def has_multicast(self, sender: Process, to: Process) -> bool:
-        """Return True if something is left to receive: `self.log[sender][self.heard[sender][to]]`."""
+        """Return True if `to` has a multicast of `sender` left to receive:
+        `self.log[sender][self.heard[sender][to]]`.
+        """
         return self.heard[sender][to] < len(self.log[sender])
 
     def hear(self, sender: Process, to: Process) -> None:
@@ -121,5 +125,7 @@ class FifoMulticast(Queues, Generic[B]):
         self.heard[sender][to] += 1
 
     def handed_on(self, sender: Process, to: Process) -> Position:
-        """Return how many multicasts of sender the protocol at `to` has taken: all that have arrived."""
+        """Return how many multicasts of `sender` the process `to` has handed to its protocol: all that have
+        arrived.
+        """
         return self.heard[sender][to]

@@ -161,7 +161,7 @@ class Membership(Crashes, Views, readings=(lists, synchrony, announced)):
 
     @environment
     def admit(self, p: Process) -> None:
-        """Let the next joiner in. The same view excludes crashed members."""
+        """Form a view with the next joiner p; the view also excludes crashed members."""
         require(self.formed < self.views and self.is_settled() and not self.down[p])
         require(p.index == max(q.index for v in self.each(View) for q in self.members[v]) + 1)
         self.members[self.formed + 1] |= {q for q in self.members[self.formed] if not self.down[q]} | {p}
@@ -197,7 +197,9 @@ class Membership(Crashes, Views, readings=(lists, synchrony, announced)):
 
 
 class Misled(Membership):
-    """Option under which one member, the last, is treated differently from the others."""
+    """Membership that treats the last process differently from the others; the options that use it say
+    how.
+    """
 
     def is_misled(self, p: Process) -> bool:
         """Return True if p is the member that is treated differently."""
@@ -228,18 +230,18 @@ class ListsOfOneSide(Misled):
 
 @synchrony.reading("none")
 class SynchronyNone(Membership):
-    """Option without synchrony: messages are received in any view."""
+    """Option without view synchrony: a message of any view is received in any view."""
 
     def may_receive(self, p: Process, v: Installed) -> bool:
         """Return True if p is in any view: messages of every view are received."""
         return self.is_member(p)
 
     def is_stale(self, p: Process, v: Installed) -> bool:
-        """Return False: no message is ever stale."""
+        """Return False: no message comes too late, since messages of every view are received."""
         return False
 
     def is_early(self, p: Process, v: Installed) -> bool:
-        """Return False: no message is ever early."""
+        """Return False: no message comes too early, since messages of every view are received."""
         return False
 
 

@@ -43,7 +43,7 @@ Bit = Annotated[int, Between(0, 1)]
 
 @record
 class Message:
-    """A value with the bit of its turn."""
+    """Message: a value with the bit of its turn."""
 
     bit: Bit
     value: Data
@@ -73,18 +73,20 @@ class Ends(Spec):
 
 
 class OneAtATime(Ends):
-    """Abstract machine of one value at a time: it is sent, received, and acknowledged."""
+    """Abstract machine of one value at a time: the value is sent, received, and acknowledged, before the next
+    is sent.
+    """
 
     @action
     def send(self, d: Data) -> None:
-        """Send the next value."""
+        """Send the value d, once the value before it was acknowledged."""
         require(self.acknowledged == self.sender_bit)
         self.sent = d
         self.sender_bit = 1 - self.sender_bit
 
     @action(fairness="weak")
     def receive(self) -> None:
-        """Receive the value."""
+        """Receive the value that was sent last."""
         require(self.receiver_bit != self.sender_bit)
         self.receiver_bit = self.sender_bit
         self.received = self.sent
@@ -121,7 +123,7 @@ class AlternatingBit(Ends):
 
     @action
     def send_new_value(self, d: Data) -> None:
-        """Send the next value with the other bit, once the last value was acknowledged."""
+        """Send the new value d with the other bit, once the value before it was acknowledged."""
         require(self.acknowledged == self.sender_bit)
         self.sent = d
         self.sender_bit = 1 - self.sender_bit
@@ -129,7 +131,7 @@ class AlternatingBit(Ends):
 
     @action(fairness="weak")
     def send_again(self) -> None:
-        """Send the last value again, as long as it was not acknowledged."""
+        """Send the last value again, as long as it is not acknowledged."""
         require(self.acknowledged != self.sender_bit)
         self.messages += (Message(self.sender_bit, self.sent),)
 

@@ -45,7 +45,7 @@ class Color(Enum):
 
 
 class Chameneos(Spec):
-    """The creatures and their meeting place, which holds one that waits for another."""
+    """The creatures and their meeting place, which holds at most one creature that waits for another."""
 
     creatures: Const[int] = 4
     meetings: Const[int] = 4
@@ -68,19 +68,21 @@ class Chameneos(Spec):
 
     @action
     def enter(self, c: Creature) -> None:
-        """Enter the empty meeting place, if another meeting may be held."""
+        """Enter the empty meeting place as creature c, if another meeting may still be held."""
         require(self.color[c] is not Color.FADED and self.waiting is None and self.held < self.meetings)
         self.waiting = c
 
     @action
     def fade(self, c: Creature) -> None:
-        """Fade, once all meetings are over."""
+        """Fade as creature c, if all meetings are over."""
         require(self.color[c] is not Color.FADED and self.waiting is None and self.held == self.meetings)
         self.color[c] = Color.FADED
 
     @action
     def meet(self, c: Creature) -> None:
-        """Meet the creature that waits: both take the third colour and leave."""
+        """Let c meet the creature that waits: both take the third colour if their colours differ, and both
+        leave.
+        """
         other = self.waiting
         require(self.color[c] is not Color.FADED and other is not None and other != c)
         if other is not None:

@@ -33,7 +33,7 @@ class Node(Index, size="nodes", ordered=True):
 
 
 class Standing(Enum):
-    """Standing of a node: its knowledge of its chances."""
+    """Standing of a node: it may still win, has lost, or has won."""
 
     CANDIDATE = "cand"
     LOST = "lost"
@@ -80,8 +80,8 @@ class ChangRoberts(Spec):
 
     @action(fairness="weak", per="p")
     def receive(self, p: Node, identity: Node) -> None:
-        """Pass on a smaller identity, or any identity once lost; a process that hears its own identity has
-        won.
+        """Receive an identity at p. A smaller one is passed on, and p has lost; a loser passes on any; a
+        process that receives its own identity has won.
         """
         require(self.started[p] and identity in self.messages[p])
         self.messages[p] -= {identity}

@@ -20,12 +20,12 @@ class CountsTooFar(Spec):
 
     @action
     def step(self) -> None:
-        """Count, whatever the domain says."""
+        """Count one more, even if the value leaves the domain of the counter."""
         self.count += 1
 
     @action
     def turn(self) -> None:
-        """Take a step that never fails."""
+        """Take a step that is never an error."""
         self.other = not self.other
 
     @invariant
@@ -37,7 +37,7 @@ class CountsTooFar(Spec):
 
     @witness
     def two(self) -> bool:
-        """Witness that is reached before the error."""
+        """Witness: the counter is two, in a state before the error."""
         return self.count == 2
 
 
@@ -50,13 +50,13 @@ class FailsBeside(CountsTooFar):
 
     @action
     def ask_first(self) -> None:
-        """Step that CPython enumerates before the one with the error."""
+        """Step enabled in the state of the error; CPython tries it before the step with the error."""
         require(self.count == self.top)
         expect(self.other, "AsksWhenTurned")
 
     @action
     def step(self) -> None:
-        """Step whose value leaves the domain at the top."""
+        """Step that leaves the domain of the counter when the counter is at its top."""
         expect(self.count < self.top, "StaysWithin")
         super().step()
 
@@ -68,7 +68,7 @@ class FailsBeside(CountsTooFar):
 
     @action
     def go_wrong(self) -> None:
-        """Step that is enabled at the top only."""
+        """Step that is enabled only when the counter is at its top."""
         require(self.count == self.top)
         self.wrong = True
 
@@ -91,7 +91,7 @@ class NeverBegins(Spec):
 
     @action
     def go(self) -> None:
-        """Take a step that is never reached, since there is no state."""
+        """Step that is never taken, since there is no state."""
         self.value = 1
 
     @invariant

@@ -54,7 +54,7 @@ class EWD840(Spec):
     token_color: Color = Color.BLACK
 
     def terminated(self) -> bool:
-        """Return True if no node works."""
+        """Return True if no node is active."""
         return not any(self.active[p] for p in self.each(Node))
 
     def detected(self) -> bool:
@@ -69,7 +69,7 @@ class EWD840(Spec):
 
     @initial
     def start(self, working: Set[Node], black: Set[Node], place: Node) -> None:
-        """Begin with any nodes at work, any nodes black, and the token anywhere."""
+        """Begin with any set of active nodes, any set of black nodes, and the token at any node."""
         for p in self.each(Node):
             self.active[p] = p in working
             self.color[p] = Color.BLACK if p in black else Color.WHITE
@@ -138,7 +138,7 @@ class EWD840(Spec):
 
     @invariant
     def TerminationDetection(self) -> bool:
-        """Invariant: when node 0 detects termination, no node works."""
+        """Invariant: when node 0 detects termination, no node is active."""
         return not self.detected() or self.terminated()
 
     @invariant

@@ -72,7 +72,9 @@ class NbacgGuer01(Spec):
 
     @initial
     def start(self, agree: Set[Process], told: Set[Process]) -> None:
-        """Start: any processes will vote YES, and any processes have a failure notice."""
+        """Begin with any processes that will vote YES, and any processes that have a failure notice; all
+        others will vote NO.
+        """
         for p in self.each(Process):
             self.pc[p] = Status.YES if p in agree else Status.NO
             self.some_fail[p] = p in told

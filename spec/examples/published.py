@@ -30,9 +30,9 @@ from antiphon.spec.lang import Spec
 
 @dataclass(frozen=True)
 class Published:
-    """A published count: `distinct` reachable states of `spec` under `constants`; `generated`: the number of
-    initial states and transitions, where it is comparable. With `symmetry` states that differ only in the
-    names of interchangeable members count once.
+    """Count of states that was published: `distinct` reachable states of `spec` under `constants`;
+    `generated` is the number of initial states and transitions, where it is comparable. With `symmetry`
+    states that differ only in the names of interchangeable members count once.
     """
 
     spec: type[Spec]

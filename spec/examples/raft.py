@@ -39,7 +39,7 @@ class Server(Index, size="servers", symmetric=True):
 
 
 class Role(Enum):
-    """Role of a server in its term."""
+    """Role of a server in its current term."""
 
     FOLLOWER, CANDIDATE, LEADER = range(3)
 
@@ -297,7 +297,9 @@ class CountAllCopies(RaftText):
     """
 
     def may_commit(self, s: Server, length: Length) -> bool:
-        """Return True: an entry of any term may be committed."""
+        """Return True if the leader may commit its log up to this length; entries of earlier terms may be
+        committed too.
+        """
         return length > 0
 
 

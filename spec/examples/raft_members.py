@@ -58,7 +58,7 @@ class RaftMembersText(RaftText):
     heartbeats: Set[Heartbeat] = Set()
 
     def members(self, s: Server) -> int:
-        """Return the number of members that S knows of."""
+        """Return the number of members of the cluster, as server s knows it."""
         return sum(1 for q in self.each(Server) if q not in self.outside[s])
 
     def has(self, s: Server, change: Change) -> bool:
@@ -160,7 +160,7 @@ class ChangeUnsettled(RaftMembersText):
     """
 
     def is_settled(self, s: Server) -> bool:
-        """Return True: changes always count as applied."""
+        """Return True: the planted fault lets a leader begin a change before the last one is applied."""
         return True
 
 

@@ -116,13 +116,13 @@ class TwoPhase(Spec):
 
     @action
     def obey_commit(self, r: RM) -> None:
-        """Commit the resource manager when the transaction manager has ordered it."""
+        """Commit resource manager r, once the transaction manager has ordered it."""
         require(Commit() in self.messages)
         self.status[r] = Status.COMMITTED
 
     @action
     def obey_abort(self, r: RM) -> None:
-        """Abort the resource manager when the transaction manager has ordered it."""
+        """Abort resource manager r, once the transaction manager has ordered it."""
         require(Abort() in self.messages)
         self.status[r] = Status.ABORTED
 

@@ -59,8 +59,8 @@ class Scope:
             self._bind(base)
 
     def evaluate(self, annotation: object, owner: Any) -> object:
-        """Return the object that an annotation names; a string is evaluated where `owner` (a class or
-        function) was written.
+        """Return the object for which an annotation stands. If the annotation is a string, evaluate it with
+        the names that are known where `owner` (a class or function) was written.
         """
         if not isinstance(annotation, str):
             return annotation

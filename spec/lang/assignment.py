@@ -114,7 +114,9 @@ def _thawed(value: tuple[Any, ...], domain: types.Domain) -> tuple[Any, ...]:
 
 
 class Place(ABC):
-    """Place of a live map in the state: assigned values are checked and stored there."""
+    """Place in the state where a map belongs. A value assigned to the map is checked and stored through
+    it.
+    """
 
     __slots__ = ("domain",)
     domain: types.Domain

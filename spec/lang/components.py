@@ -86,7 +86,9 @@ def _names_members(each: Any) -> bool:
 
 
 class _Instance:
-    """One component while its text is rewritten; `index` is the parameter that says which member it is."""
+    """One component (part of a composed specification) while its text is rewritten for the whole; `index` is
+    the parameter that says which member of the whole the component is.
+    """
 
     def __init__(self, component: type[Spec], name: str, each: Any) -> None:
         self.component, self.name, self.each = component, name, each
@@ -153,7 +155,9 @@ class _Instance:
         return made
 
     def _meant(self, annotation: object, owner: Any) -> Any:
-        """Return the meaning of an annotation for this component: type variables are replaced."""
+        """Return the type that an annotation means in this component: its type variables are replaced by the
+        component's types.
+        """
         found: Any = self.scope.evaluate(annotation, owner)
         if isinstance(found, TypeVar):
             return self.scope.variables.get(found, found)
@@ -258,7 +262,9 @@ class _Instance:
 
 
 class _Site:
-    """The place where a method of the component was written, for its annotations."""
+    """Stand-in for the function of a method of the component, by which the method's annotations are evaluated
+    in the module where they were written.
+    """
 
     def __init__(self, method: MethodDeclaration) -> None:
         self.__name__ = method.name
@@ -305,7 +311,7 @@ class _Renamed(ast.NodeTransformer):
         )
 
     def _function(self, name: str) -> str:
-        """Return the name of a method in the whole, for one member."""
+        """Return the name that a method of one member has in the whole specification."""
         mark = self.made.methods[name].mark
         quantified = self.made.each is not None and mark is not None and mark.kind in QUANTIFIED
         return f"{self.made.called(name)}{f'_at_{self.made.index}' if quantified else ''}"
@@ -331,7 +337,7 @@ def _place(origin: type) -> dict[str, Any]:
 
 
 def _own(part: type) -> dict[str, Any]:
-    """Return the annotations of a class itself."""
+    """Return the annotations that the text of a class itself has, without those of its bases."""
     return dict(vars(part).get("__annotations__", {}))
 
 

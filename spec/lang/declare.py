@@ -125,7 +125,7 @@ class Declaration:
     fair: tuple[FairDeclaration, ...] = ()
 
     def marked(self, *kinds: str) -> tuple[MethodDeclaration, ...]:
-        """The methods with one of these marks."""
+        """Return the methods that are marked with one of these kinds."""
         return tuple(
             method for method in self.methods if method.mark is not None and method.mark.kind in kinds
         )

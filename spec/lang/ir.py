@@ -598,7 +598,7 @@ class Definition(Node):
 
 @dataclass(frozen=True, kw_only=True)
 class Function(Definition):
-    """A helper that gives a value and changes nothing. `type` is the declared type of the value."""
+    """Helper that returns a value and changes nothing. `type` is the declared type of the value."""
 
     type: types.Type
 

@@ -41,7 +41,7 @@ class Keys:
         self.inner = inner
 
     def same(self, other: Keys) -> bool:
-        """Return True if these are the same keys in the same order."""
+        """Return True if `other` has the same keys in the same order."""
         return self is other or list(self.positions) == list(other.positions)
 
 

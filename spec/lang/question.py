@@ -79,7 +79,7 @@ def reached(expression: str) -> str:
 
 
 def sought(why: str) -> str:
-    """Return the expression in a sentence that `reached` made; empty for any other sentence."""
+    """Return the expression about which `reached` made the sentence `why`; empty for any other sentence."""
     return why.removesuffix(_IS_TRUE) if why.endswith(_IS_TRUE) else ""
 
 
@@ -117,8 +117,9 @@ def _free(name: str, bound: Program) -> str:
 
 
 def _names(spec: type[Spec]) -> dict[str, Any]:
-    """Return the names of an expression: the types of the specification, then those of the modules of its
-    parts, the class's own last.
+    """Return the names that an expression about the specification may use: those of its class and of its
+    parts, of the modules where they were written, and of its types. A name of a later part replaces that of
+    an earlier one.
     """
     found: dict[str, Any] = {}
     for part in reversed(spec.__mro__):

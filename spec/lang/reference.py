@@ -217,7 +217,7 @@ class Reference:
         return is_drawing("draw", getattr(self.program.text, "draw", None))
 
     def drawn(self, state: State) -> str:
-        """Return the picture that the method `draw` of the specification makes of `state`, for explorers.
+        """Return the picture of `state` that the specification's method `draw` makes, as text for explorers.
 
         Raises:
             SpecError: there is no such method, it raises, or it gives no text.

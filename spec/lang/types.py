@@ -244,7 +244,7 @@ class Domain:
 
     @cached_property
     def has_map(self) -> bool:
-        """Return True if a value may hold a map: be one, or have one inside."""
+        """Return True if a value of the type may be a map or contain one."""
         return isinstance(self.type, MapOf) or any(part.has_map for part in self.parts)
 
     @cached_property

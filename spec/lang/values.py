@@ -50,7 +50,7 @@ class Context(Protocol):
         """Record a refusal of `property` when the condition is False."""
 
     def budget(self, condition: object) -> bool:
-        """Return the condition, or True when budgets count as unspent."""
+        """Return the condition of a budget, or True where the machine treats every budget as not spent."""
 
 
 class _Here(threading.local):
@@ -234,8 +234,8 @@ def _in_order(value: object) -> str:
 
 
 def note_place(cls: type) -> None:
-    """Remember where a class is being made: its file and line, and the names around it, which its annotations
-    may use.
+    """Remember where a class is defined: its file and line, and the names of the function and module around
+    it, which its annotations may use.
     """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__") != cls.__module__:
@@ -249,7 +249,9 @@ def note_place(cls: type) -> None:
 
 @dataclass(frozen=True)
 class Everywhere:
-    """Map with one value at every key, before its keys are known."""
+    """Map that has one value at every key; the keys are known only when it is stored in a place of declared
+    type.
+    """
 
     value: object
 
@@ -323,13 +325,13 @@ def expect(condition: bool, property: str, clash: object = None) -> None:
 
 
 def enter(context: Context) -> None:
-    """Make `context` the machine that executes the specification; pair with `leave`."""
+    """Make `context` the machine that executes the specification, until the matching `leave`."""
     _here.machines.append(context)
     _entered.append(None)
 
 
 def leave() -> None:
-    """End the context of the last `enter`."""
+    """Make the machine that was current before the last `enter` current again."""
     _entered.pop()
     _here.machines.pop()
 
@@ -440,8 +442,9 @@ def obligation(function: Marked) -> Marked:
 
 @dataclass(frozen=True)
 class LivenessNote:
-    """Temporal formula about fair runs. `kind` is the name of the function that makes it, or `initially`;
-    `premise` and `goal` name methods; it is required of the runs on which each of `assuming` is true.
+    """Temporal formula about fair runs, as the author wrote it. `kind` is the name of the function that makes
+    it, or `initially`; `premise` and `goal` name methods. The formula is required only of the runs on which
+    each of `assuming` is true.
     """
 
     kind: str
@@ -516,8 +519,8 @@ def _is_formula(value: object) -> bool:
 
 @dataclass(frozen=True)
 class FairNote:
-    """Statement of `fair`: one of `actions` happens, as `fairness` promises, `per` value of a parameter,
-    `where` a method is true.
+    """Statement of `fair`, as the author wrote it: some step of `actions` happens, as `fairness` promises,
+    for each value of the parameters `per`, where the method `where` is true.
     """
 
     actions: tuple[str, ...]

@@ -47,7 +47,7 @@ class CausalMachine(Views):
         return Set() | {k for k in self.before[m] if self.sender_of[k] == self.sender_of[m]}
 
     def has_own_before(self, p: Process, m: Message) -> bool:
-        """Return True if p has delivered its own messages among those that happened before m."""
+        """Return True if p has delivered those of its own messages that happened before m."""
         return all(k in self.taken[p] or self.sender_of[k] != p for k in self.before[m])
 
     @witness
@@ -102,8 +102,8 @@ class GapsBetweenSenders(CausalMachine):
     """
 
     def may_follow(self, p: Process, m: Message) -> bool:
-        """Return True if p has the sender's earlier messages, and delivered nothing that m
-        happened before.
+        """Return True if p may deliver m where gaps are allowed: p has delivered the earlier messages of m's
+        sender and its own that happened before m, and no message that m happened before.
         """
         return (
             self.own_before(m) <= self.taken[p]

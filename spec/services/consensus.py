@@ -171,7 +171,7 @@ class Decision(Stopping, Generic[V]):
 
     @action(fairness="weak", per="p")
     def decide(self, p: Process, q: Process) -> None:
-        """Learn the decision at p; if nobody has learned one before, it is q's proposal."""
+        """Learn the decision at p. If no process has learned it before, the decision is q's proposal."""
         require(self.takes_part(p) and not self.told[p])
         require(self.is_decided_by(p, q))
         self.told[p] = True
@@ -228,7 +228,7 @@ class Forgotten(FaultyMachine):
 
     @environment
     def decide_and_crash(self, p: Process, v: Value) -> None:
-        """Decide p's own value before any other process, and crash."""
+        """Decide v, p's own proposal, at p before any other process decides, and crash p."""
         require(self.chosen is None and not self.down[p] and self.offers[p] == v)
         require(sum(1 for q in self.each(Process) if self.down[q]) < self.crashes)
         self.down[p] = True
@@ -303,7 +303,7 @@ class ProposedTwice(FaultyMachine):
 
     @action
     def propose_again(self, p: Process, v: Value) -> None:
-        """Propose again; the first proposal is the one that counts."""
+        """Propose v at p, which has proposed already; only the first proposal counts."""
         require(self.proposed[p])
         emit(Propose(p, v))
 

@@ -43,7 +43,7 @@ class Destinations(PartitionableSynchrony):
 
     @on(Sequence)
     def note_place(self, event: Sequence) -> None:
-        """Note the view in which m gets its place."""
+        """Note the view of the process that gives m its place."""
         if self.placed_in[event.message] is None:
             self.placed_in[event.message] = self.view_of(event.process)
 
@@ -116,7 +116,7 @@ class ComingAndGoing(Destinations):
         return not any(self.placed_in[m] == 0 for m in self.each(Message))
 
     def is_over(self) -> bool:
-        """Return True if all are in the last view, and some process has delivered something."""
+        """Return True if all processes are in the last view, and some process has delivered a message."""
         return all(self.view_of(p) == self.views for p in self.each(Process)) and any(
             self.delivered[p][m] for p in self.each(Process) for m in self.each(Message)
         )

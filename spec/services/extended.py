@@ -52,7 +52,9 @@ class ExtendedVirtualSynchrony(OwnLists, PartitionableSynchrony):
     apart_early: Map[Process, Map[Process, Map[View, Count]]] = everywhere(everywhere(everywhere(0)))
 
     def part_of(self, p: Process, v: Installed) -> Set[Process] | None:
-        """Return the transitional configuration that p entered from v."""
+        """Return the transitional configuration that p entered when it was in view v; None if it entered
+        none.
+        """
         return self.moves_with[p][v] if v > 0 else None
 
     def is_moving(self, p: Process) -> bool:
@@ -176,7 +178,8 @@ class SafeExtendedSynchrony(ExtendedVirtualSynchrony):
 
 
 class ExtendedTotalOrder(ExtendedVirtualSynchrony, ReliableOrder):
-    """Extended virtual synchrony with its total order, in which only transitional configurations have gaps.
+    """Extended virtual synchrony with total order, in which a process may skip messages only in a
+    transitional configuration.
 
     Gaps are found between two processes that both deliver a message after the gap. State: `counted[p][v][k]`
     of each process how many of the first k messages that p delivered in v it has broadcast.

@@ -68,7 +68,9 @@ class ExtendedMachine(Views):
         self.formed[1] |= {p for p in self.each(Process)}
 
     def own_part(self, p: Process) -> Set[Process]:
-        """Return the part of its view that p belongs to, or the empty set if that is not decided."""
+        """Return the members of p's part of its view; the empty set if the view has not been split into
+        parts.
+        """
         return Set() | {q for part in self.split[self.place[p]] if p in part for q in part}
 
     def has_moved(self, q: Process, p: Process) -> bool:
@@ -81,7 +83,7 @@ class ExtendedMachine(Views):
         return q in self.formed[v] and self.place[q] > v
 
     def has(self, p: Process, m: Message) -> bool:
-        """Return True if p has delivered m."""
+        """Return True if p has delivered m, before a transitional configuration or in one."""
         return m in self.taken_early[p] or m in self.taken_late[p]
 
     @action
@@ -96,7 +98,7 @@ class ExtendedMachine(Views):
 
     @action
     def deliver(self, p: Process, m: Message) -> None:
-        """Deliver a message of p's view."""
+        """Deliver at p a message that was sent in p's view."""
         require(not self.dead[p] and self.author[m] is not None and not self.has(p, m))
         require(self.home[m] == self.place[p])
         if self.part[p] is None:
@@ -114,7 +116,7 @@ class ExtendedMachine(Views):
         return all(m in self.taken_early[q] or not self.has_moved(q, p) for q in self.each(Process))
 
     def is_safe(self, p: Process, m: Message) -> bool:
-        """Return True if no process has left p's view without m."""
+        """Return True if every process that has gone on from p's view has delivered m."""
         return all(self.has(q, m) or not self.has_left(q, self.place[p]) for q in self.each(Process))
 
     # Going on ---------------------------------------------------------------------------------------------
@@ -136,7 +138,7 @@ class ExtendedMachine(Views):
         self.tell(p, members)
 
     def tell(self, p: Process, members: Set[Process]) -> None:
-        """Emit the transitional configuration of p."""
+        """Emit the transitional configuration of p, which consists of `members`."""
         emit(Transition(p, members))
 
     def has_the_same_early(self, p: Process) -> bool:
@@ -187,8 +189,8 @@ class ExtendedMachine(Views):
         )
 
     def has_safe(self, p: Process) -> bool:
-        """Return True if p has delivered everything that any process delivered in p's view before a
-        transitional configuration.
+        """Return True if p has delivered every message that some process delivered in p's view before that
+        process's transitional configuration.
         """
         return all(
             self.has(p, m) or m not in self.taken_early[q] or self.home[m] != self.place[p]
@@ -208,8 +210,8 @@ class ExtendedMachine(Views):
         )
 
     def has_all(self, p: Process, members: Set[Process]) -> bool:
-        """Return True if p has delivered in its view everything that any member of its part has delivered
-        there, and that its live members have sent.
+        """Return True if p has delivered every message of its view that one of `members` has delivered, or
+        has sent and lives.
         """
         return all(
             self.has(p, m)
@@ -259,7 +261,7 @@ class ToldAlone(ExtendedMachine):
     """
 
     def tell(self, p: Process, members: Set[Process]) -> None:
-        """Give p a transitional configuration that contains p only."""
+        """Fault: emit for p a transitional configuration that contains only p, not its `members`."""
         emit(Transition(p, Set({p})))
 
 
@@ -281,7 +283,7 @@ class NotSafe(ExtendedMachine):
     """
 
     def is_safe(self, p: Process, m: Message) -> bool:
-        """Return True: every message counts as safe."""
+        """Return True: in this faulty machine every message counts as safe."""
         return True
 
     def has_safe(self, p: Process) -> bool:

@@ -61,7 +61,7 @@ class AnyHistory(PartitionableSynchrony):
 
     @environment
     def crash(self, p: Process) -> None:
-        """Crash p, as the only process that crashes."""
+        """Crash p, if no other process has crashed."""
         require(all(self.correct(q) for q in self.each(Process)))
         emit(Crash(p))
 

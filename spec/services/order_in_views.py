@@ -65,7 +65,7 @@ class WeakOrder(PlacesInViews):
     crossed: Map[Process, Map[Process, Map[View, bool]]] = everywhere(everywhere(everywhere(False)))
 
     def judge_place(self, p: Process, m: Message, v: View) -> None:
-        """Compare p's order with that of every process that has delivered m in this view."""
+        """Compare the place of m at p with that at every other process that has delivered m in view v."""
         for q in self.each(Process):
             j = self.place_in_view[q][m]
             if q != p and j is not None and self.delivered_in[q][m] == v:
@@ -95,7 +95,7 @@ class WeakOrder(PlacesInViews):
 
 
 class ReliableOrder(WeakOrder):
-    """Weak and reliable total order.
+    """Weak total order and reliable total order, in views.
 
     State: `sequence_in[v][k]` is the k-th message of view v, fixed by the first process to deliver a k-th
     message.

@@ -92,8 +92,8 @@ class OrderingView(Ordering):
 
 
 class OrderingOfDeliveries(OrderingView):
-    """Mapping of a protocol that keeps nothing of earlier views: `given` records every delivery with its
-    number.
+    """Mapping of a protocol without earlier views to the ordering machine; `given` records every delivery
+    with its number.
 
     No step of the protocol reads `given`. Deliveries made only by processes that are gone are forgotten.
     """
@@ -107,11 +107,15 @@ class OrderingOfDeliveries(OrderingView):
         return Set()
 
     def learned(self, p: Process) -> Set[Assigned]:
-        """Return the items that p has delivered, and those that it passed over."""
+        """Return the messages that p has delivered, with their numbers, and the numbers that p has passed
+        over.
+        """
         return self.passed_over(p) | {item for item in self.given[p] if not self.gone(p)}
 
     def history(self) -> Set[Assigned]:
-        """Return the items that any process that is not gone has delivered or passed over."""
+        """Return the assignments of numbers that some process which is not gone has delivered or passed
+        over.
+        """
         return Set() | {item for p in self.each(Process) for item in self.learned(p)}
 
     def at(self, p: Process) -> Position:
@@ -160,8 +164,8 @@ class OrderingMachine(Ordering):
 
     @action
     def enter(self, p: Process, position: Position) -> None:
-        """Enter a later series at p, before its first number; p will never deliver the rest of the earlier
-        ones.
+        """Move p to the position before the first number of a later series. P will never deliver the
+        remaining messages of earlier series.
         """
         require(not self.gone[p])
         require(position.series > self.at[p].series and position.number == 0)
@@ -190,7 +194,9 @@ class OrderingMachine(Ordering):
 
     @environment
     def forget(self, item: Assigned) -> None:
-        """Free a number that no process knows any more, and its message."""
+        """Remove from the history an assignment that no process has learned and remembers, so that its number
+        and its message are free again.
+        """
         require(self.forgets)
         require(item in self.history)
         require(not any(item in self.learned[p] for p in self.each(Process)))
@@ -252,8 +258,8 @@ Value = Mapping[str, Any]
 
 
 def steps_between(before: Value, after: Value, events: tuple[Any, ...]) -> tuple[Step, ...]:
-    """Return steps of the machine that would explain this change, in an order in which they are possible if
-    they are possible in any order.
+    """Return the steps of the ordering machine that would explain a change of its state. Their order is one
+    in which they are possible, if any order is.
 
     They are candidates: the machine decides whether each is enabled, and whether together they lead from
     `before` to `after`. `events` are what the protocol emitted; they show who submitted a message.

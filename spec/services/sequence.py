@@ -30,7 +30,8 @@ from antiphon.spec.services.order import Count, Numbered, Numbering, TotalOrderB
 
 
 class SequenceMachine(Group):
-    """Machine of one sequence: submit, accept into the sequence, deliver the next of it; crash.
+    """Machine of one sequence of messages: submit a message, accept it into the sequence, deliver at a
+    process the next message of the sequence; crash a process.
 
     State: `submitted` the messages that were broadcast, `sequence` those that were accepted, `reached[p]` how
     many of them p has delivered, `gone[p]` whether p has crashed.
@@ -79,7 +80,7 @@ class SequenceMachine(Group):
         return all(self.reached[p] == self.messages for p in self.each(Process))
 
     def is_last(self, p: Process) -> bool:
-        """Return True if p is the last process, in which the faults show."""
+        """Return True if p is the last process, the one at which the planted faults act."""
         return p.index == self.processes - 1
 
 
@@ -110,7 +111,7 @@ class Again(SequenceMachine):
 
     @action
     def deliver_again(self, p: Process) -> None:
-        """Deliver p's last message again."""
+        """Fault: deliver at p the message again that p delivered last."""
         require(not self.gone[p] and self.reached[p] > 0)
         emit(Deliver(p, self.sequence[max(0, self.reached[p] - 1)]))
 
@@ -123,7 +124,7 @@ class PassedOver(SequenceMachine):
 
     @action
     def pass_over(self, p: Process) -> None:
-        """Skip the last message of the complete sequence."""
+        """Fault: skip the last message at p, the last process, when the sequence has all messages."""
         require(self.is_last(p) and not self.gone[p])
         require(len(self.sequence) == self.messages and self.reached[p] == self.messages - 1)
         self.reached[p] += 1
@@ -139,7 +140,7 @@ class NotAccepted(SequenceMachine):
 
     @action
     def drop(self, m: Message) -> None:
-        """Drop m, so that it is never accepted."""
+        """Fault: drop m, so that it is never accepted into the sequence."""
         require(m in self.submitted and m not in self.sequence and m not in self.dropped)
         self.dropped |= {m}
 
@@ -196,7 +197,9 @@ class BeginsLater(SequenceMachine):
 
     @environment
     def begin_later(self, p: Process) -> None:
-        """Deliver the last message at p, before any other process has delivered, and crash."""
+        """Fault: deliver the last message at p first, before any other process has delivered a message, and
+        crash p.
+        """
         require(not self.gone[p] and len(self.sequence) == self.messages)
         require(all(self.reached[q] == 0 for q in self.each(Process)))
         self.gone[p] = True
@@ -212,7 +215,9 @@ class BeginsAtTheEnd(SequenceMachine):
 
     @environment
     def begin_at_the_end(self, p: Process) -> None:
-        """Deliver the last message first at p, after another live process has begun, and crash."""
+        """Fault: deliver the last message at p first, after another live process has begun to deliver, and
+        crash p.
+        """
         require(not self.gone[p] and self.reached[p] == 0 and len(self.sequence) == self.messages)
         require(any(self.reached[q] > 0 and not self.gone[q] for q in self.each(Process)))
         self.gone[p] = True
@@ -228,8 +233,8 @@ class BackwardsToTheGrave(SequenceMachine):
 
     @environment
     def deliver_backwards(self, p: Process) -> None:
-        """Deliver the last two messages in the wrong order at p, before any other process has delivered, and
-        crash.
+        """Fault: deliver the last two messages in the wrong order at p, before any other process has
+        delivered a message, and crash p.
         """
         require(not self.gone[p] and len(self.sequence) == self.messages and self.messages > 1)
         require(all(self.reached[q] == 0 for q in self.each(Process)))
@@ -272,7 +277,7 @@ class NumberedMachine(SequenceMachine):
         emit(Numbered(p, self.sequence[max(0, self.reached[p] - 1)], self.number_at(p)))
 
     def number_at(self, p: Process) -> int:
-        """Return the number of the message that p has delivered last."""
+        """Return the number of the message that p has delivered last, 0 if none."""
         return self.reached[p]
 
 

@@ -156,7 +156,7 @@ class StableViews(PartitionableSynchrony):
     """
 
     def remains(self, p: Process, v: Installed) -> bool:
-        """Return True if p has not crashed, and v is the view that it has installed last."""
+        """Return True if p has not crashed, and v is the view that p has installed last."""
         return self.correct(p) and self.view_of(p) == v
 
     @obligation

@@ -18,7 +18,8 @@ from antiphon.spec.services.view_machine import BoundedMachine, ViewSynchronousM
 
 
 class IndicatingMachine(ViewSynchronousMachine):
-    """Machine of view synchrony that indicates to a process when every member has its messages.
+    """Machine of view synchrony that indicates to a process when every live member of the view has delivered
+    a message.
 
     State: `told_safe[p]` the messages indicated to p as safe.
     """
@@ -52,7 +53,9 @@ class IndicatingMachine(ViewSynchronousMachine):
 
     @witness
     def SafeBeforeAChange(self) -> bool:
-        """Witness: a message was indicated as safe in a view that others have left."""
+        """Witness: a message was indicated as safe to a process in a view that another process has left
+        already.
+        """
         return any(
             m in self.told_safe[p] and self.delivery_view[p][m] < self.latest_view()
             for p in self.each(Process)
@@ -60,7 +63,7 @@ class IndicatingMachine(ViewSynchronousMachine):
         )
 
     def is_last_of_all(self, p: Process) -> bool:
-        """Return True if p is the last process, in which the faults show."""
+        """Return True if p is the last process, the one at which the planted faults act."""
         return p.index == self.processes - 1
 
 
@@ -78,7 +81,7 @@ class PassesOver(IndicatingMachine):
         )
 
     def stays(self, p: Process) -> bool:
-        """Return True if p stays in the latest view, even if it has skipped views."""
+        """Return True if p is a member of the latest view, even if it has skipped views."""
         return any(v == self.latest_view() and p in self.view_members[v] for v in self.each(View))
 
 
@@ -105,7 +108,7 @@ class ToldAtOnce(IndicatingMachine):
     """
 
     def is_everywhere(self, p: Process, m: Message) -> bool:
-        """Return True: every message counts as delivered everywhere."""
+        """Return True: in this faulty machine every message counts as delivered everywhere."""
         return True
 
 
@@ -116,7 +119,7 @@ class ToldAlone(IndicatingMachine):
     """
 
     def prefix(self, p: Process, m: Message) -> Set[Message]:
-        """Return only m itself, in place of m and all messages before it."""
+        """Return only m: in this faulty machine the messages before m need not be safe."""
         return Set({m})
 
 
@@ -128,7 +131,7 @@ class NeverTold(IndicatingMachine):
 
     @action
     def indicate(self, p: Process, m: Message) -> None:
-        """Indicate m as safe, except to the last process."""
+        """Indicate to p that m is safe, but never to the last process (fault)."""
         require(not self.is_last_of_all(p))
         super().indicate(p, m)
 
@@ -140,12 +143,12 @@ class StaysBehind(IndicatingMachine):
     """
 
     def may_send(self, p: Process) -> bool:
-        """Return True if p may send: not in the last view, and never the last process."""
+        """Return True if p may send: p is neither in the last view nor the last process (fault)."""
         return super().may_send(p) and self.current_view[p] < self.views and not self.is_last_of_all(p)
 
     @action
     def install(self, p: Process, v: View, members: Set[Process]) -> None:
-        """Install the view, except that the last process never installs the last view."""
+        """Install the view at p, but the last view never at the last process (fault)."""
         require(v < self.views or not self.is_last_of_all(p))
         super().install(p, v, members)
 
@@ -158,7 +161,9 @@ class Deaf(IndicatingMachine):
 
     @action
     def deliver(self, p: Process, m: Message) -> None:
-        """Deliver m, except that the last process delivers only its own messages in the last view."""
+        """Deliver m at p, but in the last view deliver only the own messages of the last process at it
+        (fault).
+        """
         require(self.author[m] == p or self.current_view[p] < self.views or not self.is_last_of_all(p))
         super().deliver(p, m)
 
@@ -171,7 +176,7 @@ class CrashesAtTheEnd(IndicatingMachine):
 
     @environment
     def crash_at_the_end(self, p: Process) -> None:
-        """Crash the last process in the last view."""
+        """Crash the last process when it is in the last view (fault)."""
         require(self.is_last_of_all(p) and not self.dead[p] and self.current_view[p] == self.views)
         self.dead[p] = True
         emit(Crash(p))
@@ -233,7 +238,7 @@ class OrderedMachine(ViewSynchronousMachine):
 
     @witness
     def TwoInLine(self) -> bool:
-        """Witness: each process that is up has delivered two messages of one view."""
+        """Witness: every process that is up has delivered a message that is the second of its view."""
         return any(
             self.rank[m] == 2
             and all(self.dead[p] or self.delivery_view[p][m] > 0 for p in self.each(Process))
@@ -264,7 +269,7 @@ class AnyOrder(OrderedMachine):
     """
 
     def is_before(self, k: Message, m: Message) -> bool:
-        """Return False: no message stands before another."""
+        """Return False: without an order no message comes before another."""
         return False
 
 

@@ -36,7 +36,9 @@ class ViewSynchronousLayer(instance(ViewSynchronousState, "machine")):  # type: 
         self.machine_note_delivery(sender, m)
 
     def may_hear_next(self, p: Process, m: Message) -> bool:
-        """Return True if the machine may deliver m to p."""
+        """Return True if p may receive m next: the machine of view synchrony may deliver m at p, and m is in
+        turn.
+        """
         is_possible: bool = self.machine_may_deliver(p, m)
         return is_possible and self.is_in_turn(p, m)
 
@@ -62,7 +64,7 @@ class GoesOn(ViewSynchronousLayer):
         return True
 
     def machine_is_too_late(self, p: Process, m: Message) -> bool:
-        """Return False: no message counts as too late."""
+        """Return False: in this mapping no message is ever too late for the machine."""
         return False
 
 
@@ -84,7 +86,7 @@ class AnyOrder(ViewSynchronousLayer):
     """
 
     def is_in_turn(self, p: Process, m: Message) -> bool:
-        """Return True: any message is in turn."""
+        """Return True: without an order among messages any message may be delivered next."""
         return True
 
 

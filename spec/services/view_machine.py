@@ -56,7 +56,7 @@ from antiphon.spec.services.views import PartitionableSynchrony, UniformViewSync
 
 
 class ViewSynchronousState(Views):
-    """State of the machine, and for each step its condition and its effect.
+    """State of the machine of view synchrony, with the condition and the effect of each of its steps.
 
     State: `current_view[p]` is the view of p (0: none), `view_members[v]` the members of a view that somebody
     has installed (nobody: it is not formed), `author[m]` and `sending_view[m]` who sent m and in which view,
@@ -83,11 +83,13 @@ class ViewSynchronousState(Views):
         return not self.dead[p] and self.current_view[p] > 0
 
     def latest_view(self) -> Installed:
-        """Return the last view that has formed, or 0."""
+        """Return the latest view that some process has installed, 0 if none."""
         return max((v for v in self.each(View) if self.has_formed(v)), default=0)
 
     def next_view(self, p: Process) -> Installed:
-        """Return the view that p has to install now, or 0 if none with p has formed."""
+        """Return the view that p has to install next: the lowest formed view after p's present one of which p
+        is a member; 0 if there is none.
+        """
         return min(
             (v for v in self.each(View) if v > self.current_view[p] and p in self.view_members[v]),
             default=0,
@@ -111,7 +113,7 @@ class ViewSynchronousState(Views):
     # Sending ----------------------------------------------------------------------------------------------
 
     def may_submit(self, p: Process, m: Message) -> bool:
-        """Return True if p can hand m to the service."""
+        """Return True if p may hand m to the service: p is in a view, m is new, and p may send now."""
         return self.is_in_a_view(p) and self.is_new(m) and self.may_send(p)
 
     def note_submission(self, p: Process, m: Message) -> None:
@@ -120,7 +122,7 @@ class ViewSynchronousState(Views):
         self.sending_view[m] = self.current_view[p]
 
     def is_new(self, m: Message) -> bool:
-        """Return True if m was not submitted before."""
+        """Return True if m has not been handed to the service before."""
         return self.author[m] is None
 
     def may_send(self, p: Process) -> bool:
@@ -187,7 +189,7 @@ class ViewSynchronousState(Views):
         return any(v == self.latest_view() and p in self.view_members[v] for v in self.each(View))
 
     def has_own(self, p: Process) -> bool:
-        """Return True if p has delivered everything that it sent in its view."""
+        """Return True if p has delivered every message that it sent in its present view."""
         return all(
             self.author[m] != p
             or self.sending_view[m] != self.current_view[p]
@@ -200,7 +202,7 @@ class ViewSynchronousState(Views):
         return not self.has_formed(v) or members == self.view_members[v]
 
     def is_included(self, p: Process, members: Set[Process]) -> bool:
-        """Return True if p is a member of the view that it installs."""
+        """Return True if p is one of the members of the view that it installs."""
         return p in members
 
     def has_the_same(self, p: Process, w: View) -> bool:
@@ -222,8 +224,8 @@ class ViewSynchronousState(Views):
         )
 
     def is_complete(self, p: Process, members: Set[Process]) -> bool:
-        """Return True if p has delivered in its view everything that any live staying member has delivered or
-        sent there.
+        """Return True if p has delivered every message that a live member which goes on to the next view has
+        delivered or sent in p's present view.
         """
         v = self.current_view[p]
         return all(
@@ -245,7 +247,7 @@ class ViewSynchronousState(Views):
 
     @witness
     def DeliveredAfterAChange(self) -> bool:
-        """Witness: every process that has not stopped has delivered a message in a view after the first."""
+        """Witness: every process that is up has delivered a message in a view after the first."""
         return all(
             self.dead[p] or any(self.delivery_view[p][m] > 1 for m in self.each(Message))
             for p in self.each(Process)
@@ -253,7 +255,9 @@ class ViewSynchronousState(Views):
 
     @witness
     def MessageOfTheGone(self) -> bool:
-        """Witness: a process has taken along a message whose sender has stopped."""
+        """Witness: a process has delivered a message of its view whose sender has stopped, and has gone on to
+        the next view.
+        """
         return any(
             self.author[m] == q
             and self.dead[q]
@@ -334,7 +338,7 @@ class NotIncluded(ViewSynchronousMachine):
 
     @action
     def install_without(self, p: Process, v: View) -> None:
-        """Install the next view, which does not contain p, and stop."""
+        """Fault: install at p the next view, of which p is no member, and stop p."""
         require(not self.dead[p] and self.is_left_out(p) and p not in self.view_members[v])
         require(self.has_formed(v) and self.is_after(p, v) and self.has_own(p) and self.has_the_same(p, v))
         self.dead[p] = True
@@ -357,7 +361,7 @@ class InstallsAgain(ViewSynchronousMachine):
 
     @action
     def install_again(self, p: Process) -> None:
-        """Install p's present view again."""
+        """Fault: install p's present view at p once more."""
         v = self.current_view[p]
         require(not self.dead[p] and v > 0)
         emit(Install(p, v, self.view_members[v]))
@@ -382,7 +386,7 @@ class SendsOutside(ViewSynchronousMachine):
 
     @environment
     def send_outside(self, p: Process, m: Message) -> None:
-        """Broadcast a message outside all views, and stop."""
+        """Fault: broadcast a message of p, which is in no view, and stop p."""
         require(not self.dead[p] and self.current_view[p] == 0 and self.author[m] is None)
         self.author[m] = p
         self.dead[p] = True
@@ -401,7 +405,7 @@ class GoesOn(ViewSynchronousMachine):
         return True
 
     def is_too_late(self, p: Process, m: Message) -> bool:
-        """Return False: no message counts as too late."""
+        """Return False: no message is ever too late for p, so that it may be delivered in any view."""
         return False
 
 
@@ -412,7 +416,9 @@ class DeliveredLater(ViewSynchronousMachine):
     """
 
     def is_in_place(self, p: Process, m: Message) -> bool:
-        """Return True if no process has delivered m in another view."""
+        """Return True if m was sent in p's view or an earlier one, and no process has delivered m in another
+        view.
+        """
         v = self.current_view[p]
         return self.sending_view[m] <= v and not any(
             self.delivery_view[q][m] > 0 and self.delivery_view[q][m] != v for q in self.each(Process)
@@ -437,7 +443,7 @@ class DeliveredTwice(ViewSynchronousMachine):
     """
 
     def is_honest(self, p: Process, m: Message) -> bool:
-        """Return True for any submitted message, delivered or not."""
+        """Return True if m was submitted, even if p has delivered it already (fault)."""
         return self.author[m] is not None
 
 
@@ -465,7 +471,7 @@ class SendsOn(ViewSynchronousMachine):
         return True
 
     def has_own(self, p: Process) -> bool:
-        """Return True: p goes on without the messages that it sent too late."""
+        """Return True: p may go on to the next view without having delivered its own messages."""
         return True
 
 
@@ -487,7 +493,7 @@ class LivesOn(ViewSynchronousMachine):
     """
 
     def is_left_out(self, p: Process) -> bool:
-        """Return False: p never learns that it is excluded."""
+        """Return False: p never learns that a view has formed without it (fault)."""
         return False
 
 
@@ -536,8 +542,8 @@ class ViewSynchronyChecked(BoundedMachine, ViewSynchrony, mutations=FAULTS):
 
 
 class UniformMachine(ViewSynchronousMachine):
-    """Machine with uniform deliveries: the first process to go on takes along the deliveries of all processes
-    that were in the view, and an excluded process delivers nothing more.
+    """Machine of view synchrony with uniform deliveries. The first process to go on has delivered what any
+    process of the view delivered, and an excluded process delivers nothing more.
     """
 
     def is_complete(self, p: Process, members: Set[Process]) -> bool:
@@ -567,7 +573,7 @@ class DeadForgotten(UniformMachine):
     """
 
     def is_asked(self, q: Process) -> bool:
-        """Return True only if q is up."""
+        """Return True if q is up: in this variant only the deliveries of live processes are required."""
         return not self.dead[q]
 
 
@@ -671,7 +677,8 @@ class SynchronyOfEvents(PartitionableSynchrony, refines=ViewSynchronousMachine):
 def steps_told(
     _before: Mapping[str, Any], _after: Mapping[str, Any], events: tuple[Any, ...]
 ) -> tuple[Step, ...]:
-    """Return the steps of the machine that would explain this change: one for each event, in their order.
+    """Return the steps of the machine of view synchrony that would explain a change of its state: one step
+    for each event, in the order of the events.
 
     Args:
         events: what the protocol emitted; the states before and after add nothing to them.

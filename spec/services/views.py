@@ -56,12 +56,12 @@ class ViewAgreement(Failures, Views):
     listed_as: Map[View, Set[Process] | None] = everywhere(None)
 
     def view_of(self, p: Process) -> Installed:
-        """Return the view that p is in, or 0."""
+        """Return the view that p has installed last, 0 if none."""
         v = self.entered[p]
         return v if v is not None else 1 if self.begins_in_first(p) else 0
 
     def founders(self) -> Set[Process]:
-        """Return the processes that are in view 1 from the start."""
+        """Return the processes that are in the first view from the beginning."""
         return Set() | {p for p in self.each(Process) if self.begins_in_first(p)}
 
     def agreed_members(self, v: View) -> Set[Process] | None:

@@ -99,7 +99,7 @@ class Catalogue:
         return [method.name for _, method in self._actions]
 
     def discover(self, packed: int) -> list[Specialised]:
-        """Return the steps that elements of this state bring for the first time."""
+        """Return the steps whose arguments are elements of sets in this state that no earlier state had."""
         wanted = []
         for name, elements in self._elements.items():
             domain = self.program.domains[name].parts[0]

@@ -79,8 +79,8 @@ def _same(_variables: tuple[tuple[str, types.Type], ...]) -> int:
 
 
 def _texts(module: ir.Module) -> dict[str, frozenset[object]]:
-    """Return the texts that the execution of each action and step invariant consists of: the numbers of
-    helpers, and, where it emits anything, those of all handlers in order.
+    """Return for each action and step invariant the numbers of the helpers that its execution runs; if it
+    emits events, also those of all handlers, in order.
     """
     helpers = {item.name: item for item in (*module.functions, *module.procedures)}
     handlers = tuple(map(_number, module.handlers))
@@ -102,7 +102,7 @@ def _texts(module: ir.Module) -> dict[str, frozenset[object]]:
 
 
 def _called(definition: ir.Definition) -> frozenset[str]:
-    """Return the names that a body calls itself; `HANDLERS` where it emits anything."""
+    """Return the names of the helpers that a body calls directly, and `HANDLERS` if it emits an event."""
     names = set()
     for node in nodes(definition.body):
         match node:

@@ -23,8 +23,8 @@ CLOSE = 1.25
 
 
 class Group:
-    """Group of steps that read the bits `mask` and, each, its trigger: the steps without a trigger, and those
-    of each trigger.
+    """Group of steps whose footprint is the bits of `mask` and the trigger of each, one bit of the state:
+    first the steps without a trigger, then those of each trigger.
     """
 
     def __init__(self, mask: int, fault: bool) -> None:

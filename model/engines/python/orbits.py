@@ -21,7 +21,8 @@ REMEMBERED = 1 << 16
 
 
 class OrbitTransitions:
-    """The transitions of one program between representatives of orbits.
+    """Transitions of one program between representatives of orbits: of the states that differ only by an
+    exchange of symmetric members one stands for all.
 
     Attributes:
         turned: for the state whose successors were taken last, the numbers of the steps that lead to another
@@ -86,7 +87,7 @@ class OrbitTransitions:
         return found
 
     def executable(self, packed: int) -> Executable:
-        """Return the steps of a representative that can be executed, where one cannot."""
+        """Return the steps of a representative that can be executed, where some step cannot."""
         moves, broken = self._inner.executable(packed)
         return [(number, self._representative(after)) for number, after in moves], broken
 
@@ -121,7 +122,7 @@ class OrbitTransitions:
         return self._inner.budget_limited(union, chosen, faults=faults)
 
     def coverage(self) -> dict[str, int]:
-        """Return for each action the number of argument tuples for which it was enabled in some
+        """Return for each action with how many different arguments it was enabled in at least one expanded
         representative.
         """
         return self._inner.coverage()

@@ -37,7 +37,7 @@ Events = Callable[[int], tuple[tuple[int, int], ...]]
 
 
 class PythonTransitions:
-    """Transitions by generated functions; see `Transitions` for the interface."""
+    """Transitions of a program by generated functions. The interface is that of `Transitions`."""
 
     name = "generated Python"
 
@@ -118,7 +118,9 @@ class PythonTransitions:
         return found
 
     def executable(self, packed: int) -> Executable:
-        """Return the steps that can be executed, where one cannot; nothing is cached."""
+        """Return the steps that can be executed in this state, where some step cannot. The result is not
+        cached.
+        """
         moves: list[tuple[int, int]] = []
         broken: list[tuple[int, tuple[str, ...]]] = []
         for number, step in enumerate(self._steps):
@@ -148,14 +150,16 @@ class PythonTransitions:
         return events
 
     def coverage(self) -> dict[str, int]:
-        """Return for each action the number of argument tuples for which it was enabled somewhere."""
+        """Return for each action with how many different arguments it was enabled in at least one expanded
+        state.
+        """
         counts = dict.fromkeys(self._catalogue.actions, 0)
         for number in self._enabled:
             counts[self._steps[number].step.action] += 1
         return counts
 
     def run(self, packed: int, steps: Iterable[Specialised]) -> tuple[Effect, ...]:
-        """Return the effects of these steps in this state, where they are enabled."""
+        """Return the effects in this state of those of the given steps that are enabled."""
         effects: list[Effect] = []
         for step in steps:
             if packed & step.needs != step.has:
@@ -191,7 +195,9 @@ class PythonTransitions:
         return self._predicates[name]
 
     def formula(self, call: ir.Call, values: Mapping[str, Any]) -> Callable[[int], bool]:
-        """Return a call of a helper or predicate, compiled for these values of its parameters."""
+        """Return a compiled condition on states: a call of a helper or predicate with these values of its
+        parameters.
+        """
         if all(item.name != call.function for item in self.program.module.functions):
             return self.predicate(call.function)
         arguments = [values[item.name][1] for item in call.arguments if isinstance(item, ir.Name)]
@@ -204,8 +210,8 @@ class PythonTransitions:
     def budget_limited(
         self, union: int, chosen: Callable[[Step], bool] | None = None, *, faults: bool = False
     ) -> Callable[[int], bool] | None:
-        """Return the compiled condition that only a spent budget disables a step of the algorithm; None when
-        there are no such steps.
+        """Return the compiled condition that only a spent budget disables a step of the algorithm. `union` is
+        the union of the packed states for which it is asked. None if no budget disables such a step.
         """
         condition = held_back_within(self.program, self.packing.unpack(union), chosen, faults=faults)
         if condition is None:
@@ -261,7 +267,7 @@ class _Variable:
         self._known: dict[int, Any] = {}
 
     def value(self, packed: int) -> Any:
-        """Return the value of the variable in a state."""
+        """Return the value that the variable has in this packed state."""
         bits = packed & self._mask
         try:
             return self._known[bits]

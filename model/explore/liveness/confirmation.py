@@ -17,8 +17,8 @@ from antiphon.spec.lang import State, Step, Transition, ir
 
 
 def fault_of(trace: Trace, liveness: ir.LivenessProperty, values: Values, fairness: Fairness) -> str:
-    """Return the reason why the trace is no fair counterexample of the property under these values; empty
-    when it is one.
+    """Return the reason why the trace is not a fair counterexample of the property under these values of its
+    parameters; empty when it is one.
     """
     if trace.loop is None:
         return "it has no cycle"
@@ -34,8 +34,8 @@ def fault_of(trace: Trace, liveness: ir.LivenessProperty, values: Values, fairne
 
 
 def is_true(trace: Trace, formula: ir.Temporal, values: Values) -> bool:
-    """Return True if a formula, without its assumptions, is true of the run that goes round the cycle of the
-    trace for ever.
+    """Return True if a formula, without its assumptions, is true of the infinite run of the trace, which
+    repeats the trace's cycle for ever.
     """
     assert trace.loop is not None
     goal = _truths(trace, formula.goal, values)

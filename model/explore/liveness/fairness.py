@@ -47,7 +47,9 @@ class Fairness:
     actions: Mapping[str, tuple[ir.Parameter, ...]]
 
     def kinds(self, step: Step) -> Iterator[tuple[Kind, Condition | None]]:
-        """Return the kinds of a step, each with the condition under which it is of that kind."""
+        """Return the kinds of steps to which a step belongs, each with the condition in the state before the
+        step under which it does.
+        """
         for promise in self.promises:
             for part in promise.parts:
                 if part.action == step.action:
@@ -59,7 +61,7 @@ class Fairness:
                     yield kind, None if part.where is None else Condition(cast("ir.Call", part.where), values)
 
     def is_strong(self, kind: Kind) -> bool:
-        """Return True if a kind is strongly fair, else weakly."""
+        """Return True if strong fairness is promised for a kind of steps, False if weak fairness is."""
         (promise,) = (promise for promise in self.promises if promise.name == kind[0])
         return promise.fairness is ir.Fairness.STRONG
 

@@ -62,7 +62,7 @@ def judge(
     engine: Engine | str = Engine.GENERATED,
     symmetry: bool = False,
 ) -> Report:
-    """Judge whether each of the properties holds on every fair run of `program`.
+    """Judge whether each of the questions' properties holds on every fair run of `program`.
 
     Args:
         program: the specification with its constants.

@@ -68,7 +68,7 @@ class Graph:
         return self.weak | self.strong
 
     def edges(self, state: int) -> range:
-        """Return the numbers of the edges from a state."""
+        """Return the numbers of the edges that leave a state."""
         return range(self.offsets[state], self.offsets[state + 1])
 
     def source(self, edge: int) -> int:
@@ -83,7 +83,7 @@ class Graph:
         return low
 
     def way_to(self, state: int) -> list[int]:
-        """Return a shortest way from an initial state, as edges."""
+        """Return the edges of a shortest way from an initial state to this state."""
         found = []
         while self.origin[state] >= 0:
             found.append(self.parent[state])
@@ -332,7 +332,7 @@ def _summary(graph: Graph, component: Sequence[int], region: array[int], name: i
 
 
 def components(graph: Graph, states: Sequence[int], region: array[int], name: int) -> Iterator[list[int]]:
-    """Yield the strongly connected components of the states whose region has this name (Tarjan 1972, without
+    """Yield the strongly connected components among those states whose region is `name` (Tarjan 1972, without
     recursion).
 
     The caller may change the region of a component's states after receiving the component.

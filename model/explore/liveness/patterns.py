@@ -101,7 +101,9 @@ def _again_and_again(good: Truth) -> Pattern:
 
 
 def _from_some_state_on(first: Truth, rest: Truth) -> Pattern:
-    """Return the pattern that waits, reads one state of `first`, and from then on those of `rest`."""
+    """Return the pattern that passes over states, then reads one state of `first`, and from then on only
+    states of `rest`.
+    """
     begin = ((0, None), (1, first))
     return Pattern(begin, (begin, ((1, rest),)), ((NEVER, None),))
 

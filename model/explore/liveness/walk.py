@@ -98,8 +98,8 @@ class FairGraph(Visitor):
         return self._transitions.pack(state) == self.space.packed[number]
 
     def is_edge(self, edge: int, state: State, transition: Transition) -> bool:
-        """Return True if a transition from `state`, as CPython takes it, belongs to this edge, by its next
-        state and the kinds of its step.
+        """Return True if this edge stands for the transition from `state`, as CPython takes it: its next
+        state and the kinds of its step are those of the edge.
         """
         mask = 0
         for kind, condition in self.fairness.kinds(transition.step):
@@ -118,7 +118,7 @@ class FairGraph(Visitor):
             self.graph.initial = last
 
     def transitions(self, state: int, moves: Sequence[tuple[int, int]]) -> None:
-        """Add an edge for each step that changes something."""
+        """Add to the graph the edges of the steps of a state that change something."""
         graph = self.graph
         targets, depth, possible = graph.targets, graph.depths[state] + 1, 0
         turned = self._orbits.turned if self._orbits is not None else NONE

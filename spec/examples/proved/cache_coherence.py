@@ -283,7 +283,9 @@ class CacheCoherenceProof(CacheCoherence):
 
     @invariant
     def AskedForReading(self) -> bool:
-        """Invariant: during a read the other cores are requested to share the line, and no core writes."""
+        """Invariant: during a read only other cores than the reader are requested to share its line, and no
+        core writes.
+        """
         return (len(self.asked_to_share) == 0 or len(self.writing) == 0) and all(
             r.address == asked.address and r.core != asked.core
             for asked in self.asked_to_share
@@ -292,8 +294,8 @@ class CacheCoherenceProof(CacheCoherence):
 
     @invariant
     def AskedForWriting(self) -> bool:
-        """Invariant: during a write the other cores are requested to give up or to forget the line, and no
-        core reads.
+        """Invariant: during a write only other cores than the writer are requested to give up or to forget
+        the line, and no core reads.
         """
         return (
             (len(self.asked_to_give_up) == 0 and len(self.asked_to_forget) == 0) or len(self.reading) == 0
@@ -315,8 +317,8 @@ class CacheCoherenceProof(CacheCoherence):
 
     @invariant
     def ReaderHasNoCopy(self) -> bool:
-        """Invariant: a core that reads over the bus has no copy; one that writes has none, or a shared
-        one.
+        """Invariant: a core that reads over the bus has no copy of the line; a core that writes over the bus
+        has none, or a shared copy.
         """
         return all(self.line[r.core][r.address] is Line.INVALID for r in self.reading) and all(
             self.line[w.core][w.address] in (Line.INVALID, Line.SHARED) for w in self.writing
@@ -324,8 +326,8 @@ class CacheCoherenceProof(CacheCoherence):
 
     @invariant
     def WhoAnsweredShares(self) -> bool:
-        """Invariant: a core that has answered a reader has a shared copy or none, and the shared value is on
-        the bus.
+        """Invariant: a core that has answered a reader has no copy of the line, or a shared copy whose value
+        is on the bus.
         """
         return all(
             c == r.core
@@ -356,7 +358,7 @@ class CacheCoherenceProof(CacheCoherence):
 
     @invariant
     def WhoAnsweredHasNone(self) -> bool:
-        """Invariant: a core that has answered a writer has no copy."""
+        """Invariant: a core that has answered a writer has no copy of the line."""
         return all(
             c == w.core
             or Cell(c, w.address) in self.asked_to_give_up

@@ -34,7 +34,7 @@ class Packet:
 
 
 class Firewall(Spec):
-    """Firewall whose inner nodes are chosen at the beginning."""
+    """Firewall; any set of nodes may be inside."""
 
     nodes: Const[int] = 3
 

@@ -49,7 +49,7 @@ class Packet:
 
 
 class LearningSwitch(Spec):
-    """Learning switches: packets go along known ways, and otherwise to all neighbours."""
+    """Learning switches: a packet goes along the known route, and without a route to all neighbours."""
 
     nodes: Const[int] = 2
 
@@ -104,7 +104,7 @@ class LearningSwitch(Spec):
 
     @invariant
     def NoCycle(self) -> bool:
-        """Invariant: no route leads back to where it came from."""
+        """Invariant: a route does not lead from one node to a second and directly back to the first."""
         return all(
             one.to != other.to or one.at != other.by or one.by != other.at or one.at == one.by
             for one in self.routes
@@ -113,7 +113,7 @@ class LearningSwitch(Spec):
 
     @invariant
     def NoFork(self) -> bool:
-        """Invariant: of two nodes on the route to one target, one lies behind the other."""
+        """Invariant: of two nodes on the routes to one target, one has the other on its route."""
         return all(
             one.to != other.to
             or one.at != other.at

@@ -74,7 +74,7 @@ class MajorityVote(Spec):
 
 
 class MajorityVoteProof(MajorityVote):
-    """Invariants of the proof: the common members of two majorities."""
+    """Invariants of the proof that two majorities have a common member, so that one value is decided."""
 
     @invariant
     def WhoVotedHasVoted(self) -> bool:
@@ -138,7 +138,7 @@ class LeaderVote(Spec):
 
     @action
     def lead(self, p: Node) -> None:
-        """Lead with the votes of a majority."""
+        """Let p become leader, if it has the votes of a majority."""
         require(2 * len(self.votes[p]) > self.nodes)
         self.leader[p] = True
 

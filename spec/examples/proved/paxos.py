@@ -33,7 +33,7 @@ class Acceptor(Index, size="acceptors", symmetric=True):
 
 
 class Round(Index, size="rounds", ordered=True):
-    """A round; each has a leader of its own."""
+    """Round of votes; each round has its own leader."""
 
 
 class Value(Index, size="values", symmetric=True):
@@ -200,7 +200,7 @@ class PaxosProof(Paxos):
 
     @invariant
     def JoinedHaveLeft(self) -> bool:
-        """Invariant: an acceptor that has joined a round has left those below."""
+        """Invariant: an acceptor that has joined a round has left all earlier rounds."""
         return all(
             Member(member.acceptor, below) in self.left
             for member in self.joined
@@ -389,7 +389,9 @@ class FastPaxosProof(FastPaxos):
 
     @invariant
     def VotesAreProposed(self) -> bool:
-        """Invariant: acceptors vote for proposed values, or for any value in a round without a proposal."""
+        """Invariant: acceptors vote for the proposed value of a round, or for any value in a round that is
+        open to any.
+        """
         return all(
             Choice(vote.round, vote.value) in self.proposed or vote.round in self.open for vote in self.votes
         )
@@ -415,7 +417,7 @@ class FastPaxosProof(FastPaxos):
 
     @invariant
     def JoinedHaveLeft(self) -> bool:
-        """Invariant: an acceptor that has joined a round has left those below."""
+        """Invariant: an acceptor that has joined a round has left all earlier rounds."""
         return all(
             Member(member.acceptor, below) in self.left
             for member in self.joined
@@ -436,7 +438,7 @@ class FastPaxosProof(FastPaxos):
 
     @invariant
     def DecidedIsVotedFor(self) -> bool:
-        """Invariant: a decided value was proposed, or anything could be voted for."""
+        """Invariant: a decided value was proposed in its round, or the round was open to any value."""
         return all(c in self.proposed or c.round in self.open for c in self.decided)
 
     @invariant
@@ -461,7 +463,7 @@ class FastPaxosProof(FastPaxos):
 
 
 class Instance(Index, size="instances", symmetric=True):
-    """A place in the log: one of many decisions."""
+    """Instance: a place in the log, for which one value is decided."""
 
 
 @record
@@ -626,7 +628,7 @@ class MultiPaxosProof(MultiPaxos):
 
     @invariant
     def JoinedHaveLeft(self) -> bool:
-        """Invariant: an acceptor that has joined a round has left those below."""
+        """Invariant: an acceptor that has joined a round has left all earlier rounds."""
         return all(
             Member(member.acceptor, below) in self.left
             for member in self.joined
@@ -636,7 +638,9 @@ class MultiPaxosProof(MultiPaxos):
 
     @invariant
     def NoOtherChoice(self) -> bool:
-        """Invariant: below an active round no other value than the proposed one was or will be decided."""
+        """Invariant: in the rounds before an active round, no value was or will be decided but the one that
+        the active round proposes.
+        """
         return all(
             not self.may_decide(i, below, v)
             for r in self.active

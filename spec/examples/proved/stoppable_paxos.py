@@ -52,7 +52,7 @@ class EntryVote:
 
 @record
 class Known:
-    """The last vote for a place that the leader of a round knows of."""
+    """The latest vote for a place in the log, as known to the leader of a round."""
 
     place: Place
     round: Round
@@ -282,7 +282,7 @@ class StoppablePaxosProof(StoppablePaxos):
 
     @invariant
     def JoinedHaveLeft(self) -> bool:
-        """Invariant: an acceptor that has joined a round has left those below."""
+        """Invariant: an acceptor that has joined a round has left all earlier rounds."""
         return all(
             Member(member.acceptor, below) in self.left
             for member in self.joined
@@ -296,8 +296,8 @@ class StoppablePaxosProof(StoppablePaxos):
 
     @invariant
     def NoOtherChoice(self) -> bool:
-        """Invariant: below an active round no other command than the proposed one was or will be decided,
-        except for a stop.
+        """Invariant: in the rounds before an active round, no command was or will be decided but the one that
+        the active round proposes, except for a stop.
         """
         return all(
             self.stop == v or Entry(i, r, v) in self.proposed or self.is_excluded(i, r, v)

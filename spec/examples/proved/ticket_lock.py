@@ -94,7 +94,7 @@ class TicketLockProof(TicketLock):
 
     @invariant
     def OwnNumber(self) -> bool:
-        """Invariant: of the threads that are not outside no two have one number."""
+        """Invariant: two threads that are not outside have different numbers."""
         return all(
             t == u
             or self.place[t] is Place.OUTSIDE
@@ -106,7 +106,7 @@ class TicketLockProof(TicketLock):
 
     @invariant
     def DrawnBefore(self) -> bool:
-        """Invariant: a thread that is not outside has a number that was drawn."""
+        """Invariant: a thread that is not outside has a number lower than the next to be drawn."""
         return all(self.place[t] is Place.OUTSIDE or self.ticket[t] < self.next for t in self.each(Thread))
 
     @invariant

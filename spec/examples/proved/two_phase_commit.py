@@ -12,7 +12,7 @@ from antiphon.spec.lang import invariant
 
 
 class TwoPhaseProof(TwoPhase):
-    """Invariants of the proof: the messages that were sent when a manager commits."""
+    """Invariants of the proof: the messages that must have been sent when a resource manager commits."""
 
     @invariant
     def CommittedTogether(self) -> bool:
@@ -30,7 +30,7 @@ class TwoPhaseProof(TwoPhase):
 
     @invariant
     def HeardWasSaid(self) -> bool:
-        """Invariant: a manager that is taken to be prepared has said so, and works no more."""
+        """Invariant: a resource manager that counts as prepared has sent so, and is not working any more."""
         return all(r not in self.prepared or Prepared(r) in self.messages for r in self.each(RM)) and all(
             Prepared(r) not in self.messages or self.status[r] is not Status.WORKING for r in self.each(RM)
         )
@@ -46,7 +46,7 @@ class TwoPhaseProof(TwoPhase):
 
     @invariant
     def PreparedAbortsWhenTold(self) -> bool:
-        """Invariant: a manager that has said to be prepared aborts only when told."""
+        """Invariant: a resource manager that has said to be prepared aborts only when ordered."""
         return all(
             Prepared(r) not in self.messages
             or self.status[r] is not Status.ABORTED

@@ -33,7 +33,7 @@ class Quorum(Index, size="quorums", symmetric=True):
 
 
 class Configuration(Index, size="configurations", symmetric=True):
-    """Configuration: the quorums that a round may have."""
+    """Configuration: a set of quorums, which a round may be given."""
 
 
 @record
@@ -149,7 +149,9 @@ class VerticalPaxos(Spec):
         self.left |= {Member(a, below) for below in self.each(Round) if below < r}
 
     def have_answered(self, r: Round, start: Round, chosen: Map[Round, Quorum]) -> bool:
-        """Return True if a quorum of every round from the start has answered, and nothing is proposed yet."""
+        """Return True if round r has no proposal, and of every round from `start` to the one before r the
+        chosen quorum has joined r.
+        """
         return all(Choice(r, v) not in self.proposed for v in self.each(Value)) and all(
             not (start <= earlier < r)
             or (
@@ -223,7 +225,7 @@ class VerticalPaxos(Spec):
 
 
 class VerticalPaxosProof(VerticalPaxos):
-    """Invariants of the proof: what proposals and complete rounds exclude."""
+    """Invariants of the proof: which decisions a proposal or a complete round excludes."""
 
     @invariant
     def QuorumsMeet(self) -> bool:
@@ -295,7 +297,7 @@ class VerticalPaxosProof(VerticalPaxos):
 
     @invariant
     def DecidedByQuorum(self) -> bool:
-        """Invariant: a quorum of its round has voted for a decided value."""
+        """Invariant: a quorum of the round's configuration has voted for the value decided in the round."""
         return all(
             any(
                 Given(d.round, c) in self.given
@@ -332,7 +334,9 @@ class VerticalPaxosProof(VerticalPaxos):
 
     @invariant
     def CompleteExcludes(self) -> bool:
-        """Invariant: below a complete round no other value than its decided one was or will be decided."""
+        """Invariant: in the rounds before a complete round, no value was or will be decided but the one
+        decided in the complete round.
+        """
         return all(
             Choice(r, v) in self.decided or not self.may_decide(below, v)
             for r in self.known_complete

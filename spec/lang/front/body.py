@@ -154,16 +154,20 @@ class Body:
         return chosen
 
     def bind(self, name: str, value: Local) -> None:
-        """Make `name` stand for `value` from here on, and drop facts about an outer variable of that name."""
+        """Make `name` stand for `value` in the statements that follow, and drop facts about an outer variable
+        of that name.
+        """
         self.locals[name] = value
         self.facts = {path: fact for path, fact in self.facts.items() if name not in fact.names}
 
     def learn(self, facts: Facts) -> None:
-        """Add facts that hold from here on."""
+        """Add facts that are true in the statements that follow."""
         self.facts = self.facts | facts
 
     def forget(self, variable: str = "") -> None:
-        """Drop the facts about `variable`, or about any part of the state, since it was written."""
+        """Drop the facts about the state variable `variable`, or about any part of the state if it is empty,
+        because it was written.
+        """
         self.facts = {
             path: fact
             for path, fact in self.facts.items()

@@ -77,8 +77,8 @@ def _element(body: Body, node: ast.expr, of: types.Type | None, stored: bool) ->
 
 
 def certain(body: Body, node: ast.expr, value: Value, of: types.Type) -> None:
-    """Refuse an element that might lie outside the element type, since only a check at run time
-    could tell.
+    """Refuse an element `node` that might lie outside the element type `of`: a collection that is not stored
+    is not checked at run time.
     """
     if not fits(of, value.type):
         raise body.error(
@@ -110,7 +110,7 @@ def _common(body: Body, node: ast.expr, found: Sequence[Value], items: Sequence[
 
 
 def finite(body: Body, node: ast.expr, of: types.Type) -> types.Type:
-    """Return the type, after refusing one without a finite domain."""
+    """Return the type `of`, or refuse it if it has no finite domain."""
     if not is_finite(of):
         raise body.error(
             node,
@@ -521,7 +521,7 @@ def type_object(body: Body, node: ast.expr) -> Any:
 
 
 def matches(of: types.Type, within: types.Type) -> bool:
-    """Return True if elements of `within` may be of type `of` (a parameter that ranges over the present
-    elements of a set).
+    """Return True if elements of type `within` may be of type `of`; `within` is the element type of a set
+    over whose present elements a parameter ranges.
     """
     return accepts(within, of)

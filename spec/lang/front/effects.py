@@ -56,7 +56,7 @@ def _only(body: Body, node: ast.AST, what: str) -> None:
 
 
 def late(at: Location) -> SpecError:
-    """Return the error for a guard that stands after an effect."""
+    """Return the error for a guard that stands after an update, an event or an expectation."""
     return SpecError(
         "a guard after an update: the step would be undone",
         at,

@@ -57,8 +57,8 @@ class Access:
 
 @dataclass
 class Survey:
-    """Uses of state variables in the body of a loop and in the helpers that it calls, and how its local names
-    depend on the value of the loop.
+    """Facts about a loop: the uses of state variables in its body and in the helpers that the body calls, and
+    how the local names depend on the loop's value.
     """
 
     world: World

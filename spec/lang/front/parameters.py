@@ -11,7 +11,7 @@ from antiphon.spec.lang.front.sorts import accepts, surface, words
 
 
 def parameters(body: Body) -> tuple[ir.Parameter, ...]:
-    """The parameters of the method, bound as locals."""
+    """Return the parameters of the method, and bind each as a local of the body."""
     found = []
     written = body.definition.args
     extra = written.vararg or written.kwarg or (written.kwonlyargs[0] if written.kwonlyargs else None)

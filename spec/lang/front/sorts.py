@@ -25,7 +25,7 @@ def is_integer(exact: Type) -> bool:
 
 
 def records_of(exact: Type) -> tuple[types.Record, ...]:
-    """The records that a value of a record or union type may be."""
+    """Return the records that a value of a record or union type may be."""
     if isinstance(exact, types.Record):
         return (exact,)
     return exact.records if isinstance(exact, types.Union) else ()

@@ -61,7 +61,7 @@ class World:
         self.read_function: Callable[[str, Location], ir.Definition] = _not_ready
 
     def _known_sizes(self) -> None:
-        """Refuse sizes that name no constant of the specification."""
+        """Refuse a type whose size names no constant of the specification."""
         defaults = {name: item.default for name, item in self.constants.items()}
 
         def check(of: types.Type, at: Location) -> None:

@@ -98,7 +98,7 @@ class ChandraToueg(Proposing, Casting[Value]):
     # Whom and how many --------------------------------------------------------------------------------------
 
     def coordinator(self, r: Round) -> Process:
-        """The coordinator of round r."""
+        """Return the process that coordinates round r."""
         return Process(r % self.processes)
 
     def is_majority(self, some: Set[Process]) -> bool:

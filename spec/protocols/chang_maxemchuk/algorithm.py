@@ -103,7 +103,7 @@ class Sequence(Group):
 
     @action(fairness="weak")
     def receive_ack(self, p: Process) -> None:
-        """The next ACK arrives."""
+        """Note that the next ACK has arrived at p."""
         require(self.acknowledged[p] < self.assigned)
         self.learn(p)
 

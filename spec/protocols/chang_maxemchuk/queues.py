@@ -39,7 +39,9 @@ class InQueues(Sequence, FifoChannels[Packet]):
     # What is sent -----------------------------------------------------------------------------------------
 
     def after_broadcast(self, p: Process, m: Message) -> None:
-        """Multicast the message (`it multicasts the message MSG(U, U_id)`); the sender has it at once."""
+        """Multicast m (`it multicasts the message MSG(U, U_id)`); its sender p puts m in its own buffer at
+        once.
+        """
         self.buffer[p] |= {m}
         self.push_to_others(p, Packet(m, 0))
 

@@ -22,7 +22,9 @@ Count = Annotated[int, Between(0, "messages")]
 
 
 class Figure1(Group):
-    """Three protocols, one sequence of updates."""
+    """Model of the comparison of CM, Pinwheel and DTP (figure 1 of the paper): all three process one sequence
+    of updates.
+    """
 
     acknowledged: Count = 0
     pinwheel: Map[Process, Count] = everywhere(0)

@@ -28,7 +28,7 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @initial
     def start(self) -> None:
-        """Process 0 holds the token as if it had passed it to itself."""
+        """Begin with the token at process 0, which is recorded as if process 0 had passed it to itself."""
         super().start()
         self.passer[0] = Process(0)
         self.named[0] = Process(0)
@@ -154,8 +154,8 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @invariant
     def ArrivedIsNew(self) -> bool:
-        """Invariant: an update that a process is about to acknowledge is in its BUF and has no gsn; it holds
-        the token.
+        """Invariant: an update that a process is about to acknowledge is in the process's BUF and has no gsn,
+        and the process holds the token.
         """
         return all(
             self.arrived[p] != m

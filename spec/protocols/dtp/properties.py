@@ -21,7 +21,7 @@ from antiphon.spec.services import Deliver, Message, Process, TotalOrderBroadcas
 
 
 class DtpProperties(DtpBounded):
-    """Properties of DTP itself, and DTP."""
+    """Properties of DTP: those that DTP's own text states, and those of the service."""
 
     @invariant
     def OneHolder(self) -> bool:

@@ -64,7 +64,9 @@ early = ambiguity(
 
 @tie.reading("lowest")
 class TieLowest(Dtp):
-    """Reading: of several least active processes the one with the lowest ID is selected."""
+    """Reading of DTP: of several least active processes the one with the lowest ID is selected as next
+    holder.
+    """
 
     def may_name(self, p: Process, m: Process, own: Status) -> bool:
         """Return True for the candidate with the lowest ID."""

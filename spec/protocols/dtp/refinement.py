@@ -32,7 +32,7 @@ class DtpOrdering(DtpBounded, OrderingOfDeliveries):
         self.given[p] |= self.said(p)
 
     def said(self, p: Process) -> Set[Assigned]:
-        """Return the ACKs in BUF_p."""
+        """Return the ACKs in BUF_p as numbered messages."""
         return Set() | {
             Assigned(1, k, m) for k in self.each(Number) for m in self.each(Message) if self.has_ack(p, k, m)
         }
@@ -46,7 +46,7 @@ class DtpOrdering(DtpBounded, OrderingOfDeliveries):
         return self.given[p] | self.said(p)
 
     def at(self, p: Process) -> Position:
-        """Return the last gsn before the first that p has not delivered."""
+        """Return the position of p: the greatest gsn up to which p has delivered everything."""
         return Position(
             1,
             max(

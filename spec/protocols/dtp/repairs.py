@@ -51,7 +51,9 @@ class NumberPasses(Dtp):
         return self.turn[p] % (self.nulls + 1) + 1
 
     def turn_of(self, sent: Pass) -> int:
-        """Return the number of a pass."""
+        """Return the place of a pass of the token in the order of all passes: by the gsn, then by the number
+        of NULLs since the gsn.
+        """
         return sent.number * (self.nulls + 1) + sent.nulls
 
     @constraint("pass_null")

@@ -135,7 +135,9 @@ class Dtp(Losses[Packet], Group):
         return self.holding[p] and self.is_recovered(p) and any(self.is_due(p, m) for m in self.each(Message))
 
     def is_due(self, p: Process, m: Message) -> bool:
-        """Return True if m is the MSG that arrives (Receiving MSG), or waits in BUF (Receiving ACK)."""
+        """Return True if m is an update that p may acknowledge now: it is the MSG that arrives (Receiving
+        MSG), or it waits in BUF (Receiving ACK).
+        """
         return self.arrived[p] == m or self.is_new(p, m)
 
     def is_new(self, p: Process, m: Message) -> bool:

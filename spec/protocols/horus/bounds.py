@@ -53,7 +53,7 @@ class ForgetOwn(Total):
     """
 
     def keep(self, p: Process, q: Process, m: Message) -> None:
-        """Keep the message only if another member sent it."""
+        """Keep message m of q at p, but not p's own message (q = p)."""
         if q != p:
             super().keep(p, q, m)
 
@@ -65,7 +65,7 @@ class Strides(Group):
 
     @constraint("broadcast")
     def takes_turn(self, p: Process, m: Message) -> bool:
-        """Return True if it is p's turn to broadcast."""
+        """Return True if it is p's turn to broadcast message m; with `stride` 0 it is always."""
         return self.stride == 0 or p.index == m.index * self.stride % self.processes
 
 

@@ -44,7 +44,9 @@ class Backlog(LocalStatus):
         self.flow(call.process)
 
     def flow(self, p: Process) -> None:
-        """Number and buffer as many waiting casts as there is room for."""
+        """Move casts of p from the backlog to the network, numbered and buffered, as long as the buffer has
+        room.
+        """
         for k in self.each(Place):
             if self.backlog[p] > 0 and not self.is_full(p) and k == self.cast[p] + 1:
                 self.backlog[p] -= 1
@@ -75,7 +77,9 @@ class HorusByMember(Backlog, TotalChecked, FragChecked, Horus):
     """TOTAL:MBRSHIP:FRAG:NAK:COM under an application, where each member uses its own state only."""
 
     def can_send(self, p: Process) -> bool:
-        """Return True if NAK has room for a cast, and numbers are left for everything that waits."""
+        """Return True if p can send a message of the application: NAK's buffer has room for a cast, and
+        numbers are left for this message and for everything that waits.
+        """
         return not self.is_full(p) and self.room(p) >= self.fragments * (len(self.waiting[p]) + 1)
 
 

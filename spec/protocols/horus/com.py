@@ -21,7 +21,7 @@ from antiphon.spec.services import Process
 
 
 class Com(InFlight[Envelope], Casts):
-    """The layer COM over a network of choice."""
+    """The layer COM over a network that the subclass chooses."""
 
     outside: Map[Process, Set[Process]] = everywhere(Set())
 

@@ -40,7 +40,7 @@ from antiphon.spec.services import Broadcast, Deliver, Group, Message, Process
 
 
 class Senders(Group):
-    """Senders of the messages."""
+    """Group in which only the first `senders` processes broadcast, in turn."""
 
     senders: Const[int] = 1
 

@@ -63,8 +63,8 @@ class Flush:
 
 @record
 class FlushOk:
-    """Packet: the sender has sent everything that it had to send, and its messages from the members left
-    behind.
+    """Packet FLUSH_OK: the sender has sent everything that it had to send in this view, and has passed on the
+    messages that it has of the members left behind.
     """
 
     view: View
@@ -208,7 +208,9 @@ class MbrshipFlush(Members):
         emit(GroupView(p, Set(q for q in self.each(Process) if q not in self.left[p])))
 
     def has_all(self, p: Process) -> bool:
-        """Return True if p has received everything that the staying members have cast in this view."""
+        """Return True if p has heard that all staying members have sent everything in this view, so that p
+        has received all of it.
+        """
         return self.stay(p) <= self.heard[p]
 
     # Receiving ----------------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ from antiphon.spec.services import Deliver, Process
 
 @record
 class Letter:
-    """Cast of MBRSHIP, and its receivers."""
+    """Cast of MBRSHIP: its content `packet`, and its receivers `to`."""
 
     to: Set[Process]
     packet: Packet
@@ -67,8 +67,9 @@ class FlushOverFrag(MbrshipFlushed, Frag):
 
     @on(FragReceive)
     def receive_up(self, call: FragReceive) -> None:
-        """Keep a message that FRAG hands up, if it is for p and its sender was not left behind; a unit that
-        nobody cast is dropped.
+        """Keep, at the receiver p, a message that FRAG hands up, unless it is for other members or its sender
+        was left behind. If FRAG hands up a unit that nobody cast, report the delivery of a message that does
+        not exist.
         """
         p = call.process
         q = call.origin

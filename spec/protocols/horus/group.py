@@ -70,7 +70,7 @@ class GroupReceive:
 
 @record
 class GroupFlush:
-    """Upcall: a flush has begun; the remaining messages of this view are sent now."""
+    """Upcall: a flush has begun at `process`, and its remaining messages of this view are sent now."""
 
     process: Process
 
@@ -88,8 +88,8 @@ class GroupView:
 
 @record
 class NewView:
-    """Upcall to the application: `process` goes on to its next view, and will deliver nothing more in the
-    last.
+    """Upcall to the application: `process` goes on to its next view, and will deliver no more messages of the
+    view that it leaves.
     """
 
     process: Process

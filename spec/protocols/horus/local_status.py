@@ -44,12 +44,14 @@ class LocalStatus(NakChecked):
         return self.acknowledged[p][q] < self.cast[p]
 
     def has_news(self, p: Process, q: Process) -> bool:
-        """Return True if the status of p may change anything at q, as far as p can tell."""
+        """Return True if p's status report may tell q something new, as far as p knows."""
         return q in self.owed[p] or self.lacks(p, q)
 
     @action(fairness="weak")
     def tell(self, p: Process) -> None:
-        """Send the status; it gives the number of casts only to members that have not acknowledged all."""
+        """Send p's status report to each member for which it may be news; it gives the number of p's casts
+        only to members that have not acknowledged all of them.
+        """
         require(any(q != p and self.has_news(p, q) for q in self.each(Process)))
         for q in self.each(Process):
             if q != p and self.has_news(p, q):

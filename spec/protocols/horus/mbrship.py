@@ -110,7 +110,7 @@ class Mbrship(Members):
     leaving: Set[Process] = Set()
 
     def stays(self, p: Process) -> bool:
-        """Return True if p is in the view that the flush leads to."""
+        """Return True if p is in the next view, to which the flush of the present view leads."""
         return self.is_current(p) and p not in self.leaving
 
     def must_leave(self, p: Process) -> bool:
@@ -207,8 +207,8 @@ class MbrshipAlone(Mbrship):
 
     @action(fairness="weak")
     def install(self) -> None:
-        """Install the next view in one step; messages of leaving members that are still on their way are
-        dropped.
+        """Install the next view at all staying members in one step; messages to them that are still on their
+        way are dropped.
         """
         require(len(self.leaving) > 0 and all(self.flushed[p] for p in self.each(Process) if self.stays(p)))
         require(not any(self.must_leave(p) for p in self.each(Process)) and self.have_the_same())

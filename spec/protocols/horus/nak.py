@@ -81,7 +81,7 @@ class Nak(Com):
 
     @on(ComReceive)
     def examine(self, call: ComReceive) -> None:
-        """Pop a header, and act on it."""
+        """Receive a packet: take its NAK header off, and do what the kind of the header demands."""
         p = call.process
         q = self.stream(call.source)
         header = call.header
@@ -137,11 +137,11 @@ class Nak(Com):
         self.release(call.process)
 
     def release(self, p: Process) -> None:
-        """Release the casts that every other member of the view has."""
+        """Release from p's buffer the casts of p that every other member of the view has received."""
         self.oldest[p] = max(self.oldest[p], self.held_by_all(p) + 1)
 
     def held_by_all(self, p: Process) -> LastPlace:
-        """Return the number of its casts that p knows every other member of its view to have."""
+        """Return how many of p's casts every other member of the view has received, as far as p knows."""
         return min(
             (self.acknowledged[p][q] for q in self.each(Process) if q != p and q not in self.outside[p]),
             default=self.cast[p],

@@ -72,8 +72,8 @@ class MbrshipViews(OverMbrship, MbrshipAlone, FifoBroadcast, ViewSynchrony):
 
 
 class MbrshipOrder(OverMbrship, MbrshipAlone, TotalOrderBroadcast):
-    """The abstract MBRSHIP alone, judged as total order broadcast; it does not order, so the judge must
-    object.
+    """The abstract MBRSHIP alone, judged as total order broadcast. MBRSHIP does not order, so the judge must
+    find a violation.
     """
 
 
@@ -107,7 +107,7 @@ class TotalLive(TotalChecked, MbrshipAlone):
         return len(self.waiting[p]) > 0
 
     def has_sent(self, p: Process) -> bool:
-        """Return True if p has sent the message, or has failed."""
+        """Return True if p has no message waiting to be sent, or p has failed."""
         return len(self.waiting[p]) == 0 or self.down[p]
 
     WhoWaitsSends = leads_to("waits", "has_sent")
@@ -139,7 +139,7 @@ class FragOverTotal(TotalChecked, FragChecked, MbrshipAlone):
 
     @on(NakCast)
     def order(self, call: NakCast) -> None:
-        """Order a cast of FRAG, which is a message of TOTAL."""
+        """Take a cast of FRAG as a message of TOTAL, to be ordered."""
         p = call.process
         m = Message(self.broadcasts)
         self.broadcasts += 1
@@ -149,7 +149,7 @@ class FragOverTotal(TotalChecked, FragChecked, MbrshipAlone):
         self.send_numbered(p)
 
     def hand_up(self, p: Process, q: Process, m: Message) -> None:
-        """Hand up a delivery of TOTAL, which is a fragment."""
+        """Hand up to FRAG a message that TOTAL delivers: it is a fragment."""
         unit = self.unit[m]
         if unit is not None:
             emit(NakReceive(p, q, unit))

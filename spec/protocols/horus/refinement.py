@@ -198,7 +198,9 @@ class HorusFlushOverChannels(
         self.came[call.process][call.origin] += 1
 
     def channel(self, q: Process, p: Process) -> Annotated[Seq[Packet], AtMost("2 * messages + 6")]:  # type: ignore[override]
-        """Return the packets that p will receive from q."""
+        """Return the packets of q that p has yet to receive, in order; none if p is down or has left q
+        behind.
+        """
         if self.down[p] or q in self.left[p] or q in self.leaving[p]:
             return ()
         coming = tuple(letter.packet for letter in self.letters[q][self.came[p][q] :] if p in letter.to)

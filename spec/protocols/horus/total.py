@@ -190,7 +190,9 @@ class Total(Members):
         self.token[p] = 1 if not any(q in call.members for q in self.each(Process) if q < p) else None
 
     def go_on(self, p: Process) -> None:
-        """Deliver the remaining messages, and then give the application the VIEW upcall (`view_upcall`)."""
+        """Deliver, at p, the messages of the old view that wait, and then give the application the VIEW
+        upcall (`view_upcall`).
+        """
         self.deliver_the_rest(p)
         emit(NewView(p))
 

@@ -138,7 +138,7 @@ class Delivering(ViewsFinite):
     """Restriction: a process delivers all that it can before any other step."""
 
     def is_next_here(self, p: Process) -> bool:
-        """Return True if p can deliver a message."""
+        """Return True if p is up and can deliver some message now."""
         return not self.is_gone(p) and any(self.can_deliver(p, item) for item in self.stable[p])
 
     @constraint(
@@ -151,7 +151,7 @@ class Delivering(ViewsFinite):
 
     @constraint("deliver")
     def is_first_to_deliver(self, p: Process) -> bool:
-        """Bound: no process before p can deliver."""
+        """Bound: p delivers only if no process with a lower index can deliver."""
         return not any(self.is_next_here(q) for q in self.each(Process) if q < p)
 
 

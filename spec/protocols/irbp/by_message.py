@@ -91,7 +91,7 @@ class IrbpByMessage(IrbpProperties):
 
     @initial
     def start(self) -> None:
-        """The first member of the first list passes the token on (lines 10-11)."""
+        """Begin with the token at the first member of the first list, which passes it on (lines 10-11)."""
         super().start()
         first = Process(0)
         if not self.announced:
@@ -217,8 +217,8 @@ class IrbpByMessage(IrbpProperties):
 
     @action(fairness="weak", per="p")
     def propose(self, p: Process, heard: Set[Process]) -> None:
-        """Propose (steps 2-4) with all reports that have come; a process with the decision proposes nothing
-        more.
+        """Propose, at p, a value of the consensus (steps 2-4) that is computed from all reports that p has
+        received; p must not know the decision yet.
         """
         require(self.is_waiting(p) and heard == self.heard[p] and self.may_propose(p, heard))
         require(not self.learned[p])
@@ -264,7 +264,9 @@ class IrbpByMessage(IrbpProperties):
                 self.leave(p)
 
     def deliver_all(self, p: Process) -> None:
-        """Deliver everything (lines 79-82); all bodies came with Msg."""
+        """Deliver, at p, all stable messages in the order of their numbers (lines 79-82). Their bodies are
+        there, since each came with Msg.
+        """
         for k in self.each(Number):
             if k == self.last_delivered[p] + 1 and any(item.number == k for item in self.stable[p]):
                 self.last_delivered[p] = k
@@ -318,8 +320,8 @@ class IrbpByMessage(IrbpProperties):
 
     @constraint("pass_null")
     def spares_numbers(self, p: Process) -> bool:
-        """Return True if every message still finds a number, and every further list one for its
-        first NULL.
+        """Return True if p may give a number: enough numbers are left for every message that p knows without
+        one, and for one NULL of each later list.
         """
         waiting = sum(
             1 for m in self.each(Message) if not self.is_numbered(p, m) and m not in self.collected[p]

@@ -99,7 +99,7 @@ class ViewChange(NormalPhase, FalseSuspicions):
 
     @action(fairness="weak")
     def call(self, p: Process, q: Process) -> None:
-        """Upon suspicion of some process in TL_i: R-Broadcast (reformation, i)."""
+        """Call a view change at p, upon suspicion of process q in TL_i: R-Broadcast (reformation, i)."""
         require(self.phase[p] == Phase.normal and not self.called[self.version[p]])
         require(q in self.token_list(p) and self.suspected[p][q] and self.has_view_left(p))
         self.called[self.version[p]] = True
@@ -262,7 +262,9 @@ class ViewChange(NormalPhase, FalseSuspicions):
         emit(Install(p, self.version[p], members))
 
     def clear_up(self, p: Process) -> None:
-        """Clear up the queues (step 7)."""
+        """Treat p's queues for the new list (step 7): as printed recvQ_p is kept, and its messages are sent
+        again.
+        """
         self.keep_received(p)
 
     def keep_received(self, p: Process) -> None:

@@ -200,7 +200,7 @@ class IViewsChecked(IViewsBounded, EndingChanges, TotalOrderBroadcast, ViewSynch
 
     @witness
     def ExternalReceives(self) -> bool:
-        """Witness: a process delivers a message that was sent to a list without it."""
+        """Witness: a process delivers a message that was sent to a list of which it was no member."""
         return any(
             self.delivered[p][sent.message] and self.origin[sent.message] != p and self.is_sent_past(p, sent)
             for p in self.each(Process)

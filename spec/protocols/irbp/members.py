@@ -49,7 +49,7 @@ class JoinAndLeave(ViewsFinite):
 
     @initial
     def start(self) -> None:
-        """The first list has all but the joiners."""
+        """Begin with all processes but the joiners in the first list."""
         super().start()
         self.listed[1] -= {p for p in self.each(Process) if not self.begins_in_first(p)}
 

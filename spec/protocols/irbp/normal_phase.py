@@ -107,7 +107,7 @@ class NormalPhase(Crashes, Views):
 
     @initial
     def start(self) -> None:
-        """All are in the first list, and its first member has the token (lines 7-11)."""
+        """Begin with all processes in the first list, and the token at its first member (lines 7-11)."""
         self.listed[1] |= {p for p in self.each(Process)}
         first = Process(0)
         self.begins[first] = True

@@ -25,7 +25,7 @@ class EndingChanges(ViewChange):
 
     @obligation
     def ViewChangesEnd(self) -> bool:
-        """Obligation: where a view change was called no process that is up stays in the old view."""
+        """Obligation: in the end no process that is up is still in a view for which a change was called."""
         return not any(self.called[self.version[p]] and not self.is_gone(p) for p in self.each(Process))
 
 
@@ -59,8 +59,8 @@ class IrbpProperties(IrbpBounded, EndingChanges):
 
     @invariant
     def OldBuffersEmpty(self) -> bool:
-        """Invariant: a process with a new list has no message of an earlier one in a buffer, nor the number
-        of one.
+        """Invariant: a process with a new list has in its buffers no message and no number of an earlier
+        list.
         """
         return not any(
             self.phase[p] == Phase.normal
@@ -147,7 +147,7 @@ class IrbpLive(IrbpChecked, EventuallyStrong):
         return self.origin[m] is not None
 
     def is_broadcast_and_delivered(self, m: Message) -> bool:
-        """Return True if m was broadcast, and delivered by its sender if that is still up."""
+        """Return True if m was broadcast, and its sender has delivered it or has stopped."""
         return any(
             self.origin[m] == p and (self.delivered[p][m] or self.is_gone(p)) for p in self.each(Process)
         )

@@ -56,7 +56,7 @@ class Figure25Queues(RbpResilientOrdering):
         return self.items(self.stable[p])
 
     def in_pending(self, p: Process) -> Message | None:
-        """Return the message that p sends until it is acknowledged."""
+        """Return the message that p keeps sending until it is acknowledged; None if there is none."""
         return self.named(self.pending[p])
 
 
@@ -116,7 +116,7 @@ class Figure25Normal(Figure25Queues, refines=NormalFinite):
         return self.in_stable(p)
 
     def pending(self, p: Process) -> Message | None:  # type: ignore[override]
-        """Return the message that p sends until it is acknowledged."""
+        """Return the message that p keeps sending until it is acknowledged; None if there is none."""
         return self.in_pending(p)
 
 
@@ -140,7 +140,7 @@ class NormalOrdering(NormalFinite, OrderingView):
         return Set() | {self.item_of(ack) for ack in self.acks if self.knows(p, ack.number)}
 
     def at(self, p: Process) -> Position:
-        """Return lastdelivered_p."""
+        """Return the position of p: lastdelivered_p, the number that it delivered last."""
         return Position(1, self.last_delivered[p])
 
 

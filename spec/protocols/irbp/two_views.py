@@ -131,7 +131,9 @@ class TwoViews(IViewChange):
             self.begin(p, q)
 
     def may_call_regular(self, p: Process, q: Process) -> bool:
-        """Return True if p is in the normal phase, watches q, and no regular view has been called yet."""
+        """Return True if p may call a regular view because of q: p is in the normal phase, watches q, and no
+        regular view after p's present list has been called yet.
+        """
         return (
             not self.is_gone(p)
             and p != q
@@ -335,7 +337,9 @@ class TwoViews(IViewChange):
             }
 
     def first_missed(self, p: Process) -> Number | None:
-        """Return the first number that is not stable at p."""
+        """Return the lowest number after lastdelivered_p whose message is not stable at p; None if there is
+        none.
+        """
         return next(
             (
                 k

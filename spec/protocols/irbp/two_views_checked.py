@@ -72,7 +72,7 @@ class UpToDate(TwoViews):
 
 
 class TwoViewsFinite(IViewsFinite, TwoViews):
-    """Both figures with finitely many lists."""
+    """Figures 32 and 34 in one group, with finitely many lists."""
 
     @constraint("call_regular", "misjudge")
     def is_list_left(self, p: Process) -> bool:
@@ -132,17 +132,19 @@ class TwoViewsProperties(TwoViewsBounded):
 
     @invariant
     def NobodyKillsItself(self) -> bool:
-        """Invariant: every process that has not crashed lives."""
+        """Invariant: no process has killed itself."""
         return not any(self.left[p] for p in self.each(Process))
 
     @invariant
     def OneLifeASuspicion(self) -> bool:
-        """Invariant: each wrong suspicion costs the life of at most one process."""
+        """Invariant: at most one process kills itself for each wrong suspicion."""
         return sum(1 for p in self.each(Process) if self.left[p]) <= self.false_so_far + self.misjudged
 
     @obligation
     def ChangesEnd(self) -> bool:
-        """Obligation: where a view change was called no process stays in the old list."""
+        """Obligation: in the end no process that is up is still in a list for which a view change was
+        called.
+        """
         return not any(
             (self.called[self.version[p]] or self.reformed[self.version[p]]) and not self.is_gone(p)
             for p in self.each(Process)

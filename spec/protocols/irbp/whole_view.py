@@ -49,7 +49,7 @@ class CountExternals(TwoViews):
     """Number up to which p had made everything stable when it reported."""
 
     def monitors(self, p: Process, q: Process) -> bool:
-        """Return True if q is another member of p's view that has not left."""
+        """Return True if p watches q: q is another member of p's view, and has not left."""
         return p != q and q in self.group(p) and not self.left[q]
 
     def send_report(self, p: Process) -> None:
@@ -125,17 +125,17 @@ class CountExternals(TwoViews):
             )
 
     def has_majority_proposed(self, p: Process) -> bool:
-        """Return True if a majority of the view has begun the consensus (step 4)."""
+        """Return True if a majority of p's view has begun the consensus (step 4)."""
         return self.is_most(p, Set() | {q for q in self.group(p) if self.takes_part(q, p)})
 
     def has_regular_majority(self, p: Process) -> bool:
-        """Return True if a majority of the view has begun the consensus on a regular view (figure 32, step
+        """Return True if a majority of p's view has begun the consensus on a regular view (figure 32, step
         4).
         """
         return self.is_most(p, Set() | {q for q in self.group(p) if self.takes_part_in_regular(q, p)})
 
     def is_majority_up(self, p: Process) -> bool:
-        """Return True if a majority of the view is up (step 4)."""
+        """Return True if a majority of p's view is up (step 4)."""
         return self.is_most(p, Set() | {q for q in self.group(p) if not self.is_gone(q)})
 
 
@@ -165,7 +165,9 @@ class ReportStable(CountExternals):
         self.gathered[p] = Set()
 
     def stable_to(self, p: Process, heard: Set[Process]) -> LastNumber:
-        """Return the highest number up to which, by some report, all have everything."""
+        """Return the highest number up to which all members have everything, according to the reports of
+        `heard`.
+        """
         return max((self.complete[q] for q in heard), default=0)
 
     def messages_of(self, p: Process, heard: Set[Process]) -> Set[Sequenced]:
@@ -240,7 +242,9 @@ calling = ambiguity(
 
 @calling.reading("meanwhile")
 class CallsMeanwhile(TwoViews):
-    """Reading: until it adopts a decision, a process may call a regular view."""
+    """Reading of iRBP: a process may call a regular view as long as it has not adopted a decision, not in the
+    normal phase only.
+    """
 
     def may_call_regular(self, p: Process, q: Process) -> bool:
         """Return True if p watches q, and no regular view has been called yet."""
@@ -259,8 +263,8 @@ class WholeViewBounded(
     repairs=(CountExternals, ReportStable, ReportKept),
     readings=(calling,),
 ):
-    """Both figures with the repair that all members of the view decide. A process keeps its knowledge of
-    crashes.
+    """Figures 32 and 34 in one group, with the repair that all members of the view decide. A process keeps
+    its knowledge of crashes.
     """
 
     def enter(self, p: Process, members: Set[Process]) -> None:

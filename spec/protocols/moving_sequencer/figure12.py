@@ -101,7 +101,9 @@ class Stage(Enum):
 
 
 class MovingSequencer(Losses[Data | Notice | Request | RequestNumbers], Group):
-    """The moving sequencer, figure 12. `spare` is how many numbers there are beyond one for each message."""
+    """The moving sequencer, figure 12. `spare` is how many numbers there are in excess of one for each
+    message.
+    """
 
     spare: Const[int] = 0
 
@@ -160,7 +162,9 @@ class MovingSequencer(Losses[Data | Notice | Request | RequestNumbers], Group):
 
     @action(fairness="weak")
     def request_numbers(self, p: Process) -> None:
-        """Lines 9-11: send request_sn(nextdeliver, token.seqnum) to all, while a number is missing."""
+        """Ask all other processes for the numbers from nextdeliver to token.seqnum, while p misses one:
+        request_sn(nextdeliver, token.seqnum), lines 9-11.
+        """
         require(self.holder == p and self.stage is Stage.waiting_numbers and self.misses_number(p))
         first = self.next_deliver[p]
         self.network |= {RequestNumbers(q, p, first, self.token_number) for q in self.each(Process) if q != p}
@@ -171,7 +175,9 @@ class MovingSequencer(Losses[Data | Notice | Request | RequestNumbers], Group):
 
     @action(fairness="weak")
     def request_body(self, p: Process, m: Message) -> None:
-        """Lines 12-15: ask all for a numbered message that is not there."""
+        """Ask all other processes for m, a message that has a number at p but was not received (lines
+        12-15).
+        """
         require(self.holder == p and self.stage is Stage.bodies and self.is_missing(p, m))
         self.network |= {Request(q, p, m) for q in self.each(Process) if q != p}
 

@@ -61,7 +61,7 @@ class MovingSequencerChecked(MovingSequencerBounded, TotalOrderBroadcast):
 
 
 class MovingSequencerCrashing(MovingSequencerChecked, Crashes):
-    """The moving sequencer while processes stop, and nobody notices."""
+    """The moving sequencer among processes that stop by crashes, which no process notices."""
 
     @environment
     def crash(self, p: Process) -> None:

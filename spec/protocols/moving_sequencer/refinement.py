@@ -33,7 +33,7 @@ class MovingSequencerOrdering(MovingSequencerBounded, OrderingView):
         return Set() | {Assigned(1, item.number, item.message) for item in self.numbered[p]}
 
     def at(self, p: Process) -> Position:
-        """Return nextdeliver_p minus 1, the number delivered last."""
+        """Return the position of p: nextdeliver_p minus 1, the number that it delivered last."""
         return Position(1, self.next_deliver[p] - 1)
 
 

@@ -72,7 +72,7 @@ class Notifying(Sequence):
             self.hear(p, q, self.acknowledged[p])
 
     def advance(self, p: Process, k: Number) -> None:
-        """Deliver as in CM, and update p's own hgsn."""
+        """Deliver at p as the protocol of Chang and Maxemchuk (CM) does, and update p's own hgsn to k."""
         super().advance(p, k)
         self.hear(p, p, k)
 

@@ -33,7 +33,7 @@ class PrimaryBackupOverVsc(VscBounded):
         return any(self.sent_by[m] == p and m not in self.replied for m in self.each(Message))
 
     def may_send(self, p: Process) -> bool:
-        """Return True if p is the primary, and waits for no acknowledgements."""
+        """Return True if p may send a message: p is the primary, and waits for no acknowledgements."""
         return super().may_send(p) and self.primary(p) == p and not self.is_busy(p)
 
     @action(fairness="weak")
@@ -59,7 +59,9 @@ class PrimaryBackupOverVsc(VscBounded):
 
     @obligation
     def RepliedAtAll(self) -> bool:
-        """Obligation: all correct servers perform a request that a client has a reply to."""
+        """Obligation: in the end every correct server has performed each request that a client has a reply
+        to.
+        """
         return all(m in self.handed[p] or self.is_gone(p) for m in self.replied for p in self.each(Process))
 
     @witness

@@ -30,7 +30,7 @@ class ExcludeFailed(PrimaryBackup):
     """
 
     def has_acks(self, p: Process) -> bool:
-        """Return True if every backup has acknowledged or failed."""
+        """Return True if every backup has acknowledged the request or has failed."""
         return all(q in self.acked or self.down[q] for q in self.each(Process) if q != p)
 
 
@@ -56,7 +56,7 @@ class PrimaryBackupChecked(
 
     @obligation
     def Answered(self) -> bool:
-        """Obligation: every request that a live primary has performed is replied to."""
+        """Obligation: in the end every request that a live primary has performed is replied to."""
         return self.busy is None or self.down[self.primary]
 
     @obligation

@@ -22,7 +22,7 @@ class RbpFinite(Rbp):
 
     @constraint("broadcast")
     def has_identifier_left(self, p: Process) -> bool:
-        """Return True if an identifier is left for a message."""
+        """Return True if p may use another message identifier within the bound."""
         return self.message_id[p] < self.messages + self.spare
 
     @constraint("resend")
@@ -46,7 +46,7 @@ class RbpFinite(Rbp):
 
     @constraint("resend", "repeat_request", "resend_token")
     def may_expire(self) -> bool:
-        """Return True if another round of a loop is left."""
+        """Return True if the bound allows one more timeout of a loop that repeats."""
         return budget(self.unlimited or self.expired < self.timeouts)
 
     def resend(self, p: Process) -> None:
@@ -62,7 +62,7 @@ class RbpFinite(Rbp):
         self.expire()
 
     def expire(self) -> None:
-        """Count a round of a loop, if rounds are limited."""
+        """Count one timeout of a loop that repeats, unless timeouts are `unlimited`."""
         if not self.unlimited:
             self.expired += 1
 

@@ -318,7 +318,7 @@ class Rbp(Losses[Packet], Group):
         self.tell_what_followed(p, self.predecessor(p), seqnum)
 
     def tell_what_followed(self, p: Process, q: Process, seqnum: Number) -> None:
-        """Send each number after seqnum from p to q (line 39)."""
+        """Send to q each number after seqnum that p knows (line 39)."""
         for item in self.numbered[p]:
             if item.number > seqnum and q != p:
                 self.send_number(q, item)
@@ -338,7 +338,9 @@ class Rbp(Losses[Packet], Group):
         self.network |= {Request(q, p, b) for q in self.each(Process) if self.is_asked(p, q, k)}
 
     def is_asked(self, p: Process, q: Process, k: Number) -> bool:
-        """Return True if p's request about what number k showed to be missing goes to q."""
+        """Return True if p asks q about a missing message or number, which number k showed to be missing: q
+        is the sequencer that gave k.
+        """
         return q != p and q == self.sequencer_of(k)
 
     def sequencer_of(self, k: Number) -> Process:

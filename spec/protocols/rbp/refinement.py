@@ -42,7 +42,7 @@ class RbpOrdering(RbpBounded, OrderingView):
         return Set() | {Assigned(1, item.number, self.named(item.identifier)) for item in self.numbered[p]}
 
     def at(self, p: Process) -> Position:
-        """Return lastdelivered_p."""
+        """Return the position of p: lastdelivered_p, the number that it delivered last."""
         return Position(1, self.last_delivered[p])
 
 

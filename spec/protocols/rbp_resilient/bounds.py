@@ -42,7 +42,7 @@ class RbpFinite(WithResilience, RbpFaults, Collecting):
 
     @constraint("resend")
     def message_gets_somewhere(self, p: Process) -> bool:
-        """Bound: some other process gets the repeated message."""
+        """Bound: p repeats its message only if some other process receives the repetition."""
         own = self.pending[p]
         return own is None or (
             self.installed[p] and any(q != p and self.gets_message(q, own) for q in self.each(Process))
@@ -50,7 +50,7 @@ class RbpFinite(WithResilience, RbpFaults, Collecting):
 
     @constraint("resend_token")
     def token_gets_somewhere(self, p: Process) -> bool:
-        """Bound: some other process gets the repeated token."""
+        """Bound: p repeats the token only if some other process receives the repetition."""
         sent = self.passed[p]
         return sent is None or any(q != p and self.gets_ack(q, p, sent) for q in self.each(Process))
 
@@ -67,13 +67,13 @@ class RbpFinite(WithResilience, RbpFaults, Collecting):
 
     @constraint("resend", "resend_token")
     def may_expire(self) -> bool:
-        """Return True if another round of a loop is left."""
+        """Return True if the bound allows one more timeout of a loop that repeats."""
         return budget(self.unlimited or self.expired < self.timeouts)
 
     @constraint("pass_null")
     def is_wanted(self) -> bool:
-        """Return True if some live process has not removed a message that was broadcast, or if the bound is
-        off.
+        """Return True if the token must be passed on: some live process has not removed a message that was
+        broadcast. Without `brief` it is always.
         """
         return not self.brief or any(
             m.index < self.broadcasts
@@ -85,7 +85,7 @@ class RbpFinite(WithResilience, RbpFaults, Collecting):
 
     @constraint("detect_inactivity")
     def is_passive(self) -> bool:
-        """Return True if inactivity is detected."""
+        """Return True if processes detect inactivity (the constant `passive`)."""
         return self.passive
 
     def resend(self, p: Process) -> None:
@@ -97,7 +97,7 @@ class RbpFinite(WithResilience, RbpFaults, Collecting):
         self.expire()
 
     def expire(self) -> None:
-        """Count a round of a loop, if rounds are limited."""
+        """Count one timeout of a loop that repeats, unless timeouts are `unlimited`."""
         if not self.unlimited:
             self.expired += 1
 

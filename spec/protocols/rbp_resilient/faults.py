@@ -100,5 +100,5 @@ class SelectLast(RbpResilient):
             self.send_token(p, body, self.last_number[p] + 1)
 
     def is_left(self, p: Process, body: Body) -> bool:
-        """Return True if p has the message, and knows no number of it."""
+        """Return True if p has the message of `body` but knows no number for it."""
         return body in self.received[p] and not self.is_numbered(p, body)

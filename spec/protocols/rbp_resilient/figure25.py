@@ -317,7 +317,9 @@ class RbpResilient(Losses[Packet], Crashes):
         return body is not None and body in self.received[p]
 
     def tells(self, q: Process, p: Process) -> bool:
-        """Return True if q gets the requests of p (lines 64-69)."""
+        """Return True if q receives the requests of p for what is missing (lines 64-69): q is another
+        process, and active.
+        """
         return q != p and self.is_active(q)
 
     def ask_for_numbers(self, p: Process, k: Number) -> None:
@@ -336,7 +338,9 @@ class RbpResilient(Losses[Packet], Crashes):
             self.go_on_after_gap(p)
 
     def go_on_after_gap(self, p: Process) -> None:
-        """Go on with line 45 after line 38: p waits for B, as after line 44."""
+        """Go on after line 38, at which p missed a message. As printed line 45 follows: p waits for B as
+        after line 44, so nothing is done here.
+        """
 
     @action(fairness="weak")
     def accept(self, p: Process) -> None:

@@ -158,8 +158,8 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @invariant
     def OneTurnBuffered(self) -> bool:
-        """Invariant: a process that misses nothing buffers the numbers of at most one turn of the token, when
-        nothing waits for removal (section 4.4).
+        """Invariant: the buffer of a process holds at most n numbers, one turn of the token, when the process
+        misses nothing and nothing waits for removal (section 4.4).
         """
         return all(
             any(self.can_settle(p, item) for item in self.numbered[p])
@@ -181,8 +181,8 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @invariant
     def BufferedUntilNamed(self) -> bool:
-        """Invariant: a process that misses the number after its own buffers the n - 1 numbers up to its own,
-        and the n - 2 that the others give until the token is back.
+        """Invariant: the buffer of a process that misses the number after its own holds at most the n - 1
+        numbers up to its own, and the n - 2 numbers that the other processes give until the token is back.
         """
         return all(
             any(self.can_settle(p, item) for item in self.numbered[p])
@@ -221,8 +221,8 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @obligation
     def GoesOnOrNoticed(self) -> bool:
-        """Obligation: in the end the token has gone on to the last number of the exploration (with `brief`,
-        until all is removed), or a live process has called Reformation.
+        """Obligation: in the end the token has reached the last number of the exploration (with `brief`, all
+        messages are removed), or a live process has called Reformation.
         """
         return self.is_noticed() or self.is_used_up() or not self.is_wanted()
 
@@ -251,8 +251,8 @@ class RbpResilientProperties(RbpResilientBounded):
         )
 
     def is_simple(self, s: Process) -> bool:
-        """Return True if s is neither the sequencer, which gave the highest number, nor the next one, and no
-        live process waits for s to accept.
+        """Return True if s is a simple process: neither the sequencer that gave the highest number nor the
+        next sequencer, and no live process waits for s to accept the token.
         """
         top = self.highest_given()
         last = Process((top + self.processes - 1) % self.processes)
@@ -297,8 +297,8 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @invariant
     def WaitsNoMore(self) -> bool:
-        """Invariant: a process with a higher number than that of its own ACK does not wait for the successor
-        (as repaired).
+        """Invariant of the repaired text: a process that knows a number after that of its own ACK does not
+        wait for its successor to accept any more.
         """
         return not any(self.waits_in_vain(p) for p in self.each(Process))
 

@@ -53,7 +53,7 @@ class RbpResilientOrdering(RbpResilientBounded, OrderingView):
         return Set() | {item for p in self.each(Process) for item in self.learned(p)}
 
     def at(self, p: Process) -> Position:
-        """Return lastdelivered_p."""
+        """Return the position of p: lastdelivered_p, the number that it delivered last."""
         return Position(1, self.last_delivered[p])
 
 

@@ -23,7 +23,9 @@ class ReformationAgain(Reformation):
 
     @action
     def invite(self, p: Process) -> None:
-        """Invite by the originator's own attempt (figure 23, phase I)."""
+        """Invite, in p's own attempt, the other sites to a new list (figure 23, phase I): p is the
+        originator.
+        """
         require(p.index < self.attempts and (self.works(p) or self.is_restarting(p)))
         self.invitation[p.index + 1] = Invitation(p, 2)
         self.belongs[p] = p.index + 1
@@ -40,7 +42,9 @@ class ReformationAgain(Reformation):
 
     @constraint("give_up")
     def is_refused(self, p: Process) -> bool:
-        """Return True if a "No" has reached the originator, which gives up."""
+        """Return True if p, an originator, gives up its attempt: a vote "No" has reached p, or p is not
+        inviting any more.
+        """
         return self.stage[p] is not Stage.inviting or any(
             a == self.belongs[p] and len(self.refusals[a]) > 0 for a in self.each(Attempt)
         )

@@ -62,7 +62,7 @@ class Eager(NormalPhase):
 
 @restriction("no timer expires too early")
 class Patient(Reformation):
-    """Restriction: a message that a site waits for comes, or never will."""
+    """Restriction: a timer expires only where the awaited message will never come."""
 
     @constraint("time_out")
     def is_due(self) -> bool:

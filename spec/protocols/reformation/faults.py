@@ -97,7 +97,9 @@ class WaitForTheFailed(Reformation):
     """
 
     def has_left(self, q: Process, a: ListName) -> bool:
-        """Return True only if q has left the attempt; a failure does not count."""
+        """Return True only if q belongs to another attempt than a; a site that has failed does not count as
+        having left.
+        """
         return self.belongs[q] != a
 
 

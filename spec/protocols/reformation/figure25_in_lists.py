@@ -68,7 +68,7 @@ class Figure25InLists(RbpFinite, Lists):
             super().take_ack(p, sender, item)
 
     def tells(self, q: Process, p: Process) -> bool:
-        """Return True if q answers a request of p: it works in p's list."""
+        """Return True if q answers a request of p as in figure 25, and both work in the same list."""
         return super().tells(q, p) and self.is_with(q, p)
 
     # Reformation is blocking --------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ class Figure25InLists(RbpFinite, Lists):
         return self.has_all(j, k)
 
     def comes_from(self, s: Process, a: ListName) -> ListName:
-        """Return the list before a in which s was last."""
+        """Return the list from which s came to list a: the last one in which s was."""
         return self.previous[s] if self.list_of(s) == a else self.list_of(s)
 
     def take_over(self, j: Process, s: Process, a: ListName) -> None:

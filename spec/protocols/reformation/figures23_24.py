@@ -167,7 +167,7 @@ class Reformation(Lists):
         return sent.version if sent is not None else 1
 
     def members(self, a: ListName) -> Set[Process]:
-        """Return the sites of a list; all are on the first."""
+        """Return the sites of list a; the first list, 0, has all sites."""
         if a == 0:
             return Set() | {q for q in self.each(Process)}
         made = self.new_list[a]
@@ -200,7 +200,9 @@ class Reformation(Lists):
         return 0
 
     def list_told(self, p: Process) -> ListName:
-        """Return the list that a vote names for the voter's knowledge: as printed none."""
+        """Return the list that a vote of p reports as the list whose messages p knows: as printed 0, no
+        list.
+        """
         return 0
 
     def can_recover(self, j: Process, a: Attempt) -> bool:
@@ -230,7 +232,9 @@ class Reformation(Lists):
         self.stage[p] = Stage.inviting
 
     def next_version(self, p: Process) -> int:
-        """Return the version number that p proposes; from phase III it restarts with its last one."""
+        """Return the version number that p proposes: a new one, or, if p restarts from phase III, the one
+        that it proposed last.
+        """
         return self.highest[p] if self.stage[p] is Stage.repeating else self.modified_version(p)
 
     def modified_version(self, p: Process) -> int:
@@ -440,7 +444,9 @@ class Reformation(Lists):
         )
 
     def misses(self, p: Process) -> bool:
-        """Return True if p must recover missing messages before it goes on."""
+        """Return True if p must recover missing messages before it may work in the new list of its
+        attempt.
+        """
         return self.stage[p] is Stage.invited and p in self.members(self.belongs[p])
 
     def has_left(self, q: Process, a: ListName) -> bool:

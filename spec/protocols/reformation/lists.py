@@ -32,8 +32,8 @@ class TokenLists(Group):
 
     @action
     def reform(self, p: Process, responders: Set[Process], committed: Set[Process]) -> None:
-        """Reform at once: p invites, `responders` vote "Yes", and `committed` of them commit; the others
-        wait.
+        """Make a new list in one step: p invites, `responders` vote "Yes", and `committed` of them commit.
+        The other responders wait.
         """
         require(self.begun < self.attempts)
         require(p in responders and committed <= responders and len(committed) > 0)
@@ -64,7 +64,7 @@ class ListsDynamic(TokenLists):
     """
 
     def has_majority(self, p: Process, responders: Set[Process]) -> bool:
-        """Return True for more than half of the last committed list."""
+        """Return True if `responders` include more than half of the list that p committed last."""
         return 2 * len(responders & self.list_of(p)) > len(self.list_of(p))
 
 

@@ -77,7 +77,7 @@ class NormalPhase(Reformation):
         )
 
     def acknowledge(self, p: Process) -> None:
-        """Acknowledge, at p, everything up to its last number."""
+        """Acknowledge, at p, all entries of p's log in p's present list."""
         self.acknowledged[p][self.current[p]] = len(self.log[p])
 
     @action(fairness="weak")
@@ -95,7 +95,7 @@ class NormalPhase(Reformation):
 
     @action(fairness="weak")
     def deliver(self, p: Process) -> None:
-        """Deliver the next message, which is stable."""
+        """Deliver, at p, the message of the next number, which must be stable."""
         require(self.works(p) and self.last_delivered[p] < self.stable_up_to(p))
         k = self.last_delivered[p] + 1
         self.last_delivered[p] = k
@@ -109,14 +109,15 @@ class NormalPhase(Reformation):
     # What Reformation asks ----------------------------------------------------------------------------------
 
     def recent(self, p: Process) -> int:
-        """Return the number up to which messages are committed: the stable ones (`At least one site must have
-        all committed (stable) messages`).
+        """Return the number up to which messages are committed at p: those that are stable (`At least one
+        site must have all committed (stable) messages`).
         """
         return max(self.last_delivered[p], self.stable_up_to(p))
 
     def can_recover(self, j: Process, a: Attempt) -> bool:
-        """Return True if j can recover: the new sequencer updates the other processes (section 3.2.3), while
-        it is on the list.
+        """Return True if j can recover its missing messages in list a: j is the new token site, or the token
+        site answers and still has those messages (section 3.2.3: the new sequencer updates the other
+        processes).
         """
         return any(
             self.is_site(s, a) and (s == j or (self.answers(s, a) and self.still_has(s, len(self.log[j]))))
@@ -134,7 +135,7 @@ class NormalPhase(Reformation):
         return True
 
     def recover(self, j: Process, a: Attempt) -> None:
-        """Recover, at j, from the new token site."""
+        """Recover the missing messages at j from the new token site of list a."""
         for s in self.each(Process):
             if self.is_site(s, a):
                 self.take_over(j, s)

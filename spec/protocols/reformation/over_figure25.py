@@ -43,7 +43,7 @@ from antiphon.spec.services import Message, Process, TotalOrderBroadcast
 
 
 class Cause(Enum):
-    """Lines of figure 25 that called Reformation."""
+    """Cause of a call of Reformation, by the lines of figure 25 that call it."""
 
     sequencer, successor, inactivity = range(3)
 
@@ -70,7 +70,7 @@ class OverFigure25(Figure25InLists, Reformation):
         self.reforming[p] = True
 
     def join(self, j: Process, a: Attempt) -> None:
-        """Join a reformation list; j stops working for the old one."""
+        """Join the reformation list of attempt a at j; j stops working for its old list."""
         super().join(j, a)
         self.reforming[j] = True
 
@@ -96,7 +96,9 @@ class OverFigure25(Figure25InLists, Reformation):
                 self.take_over(j, s, a)
 
     def end(self, p: Process, a: Attempt) -> None:
-        """End the reformation: p works in the new list, and the state of the old one is gone."""
+        """End the reformation of attempt a at p: p works in the new list, and begins it with a fresh state of
+        figure 25.
+        """
         super().end(p, a)
         self.begin_list(p)
 
@@ -210,8 +212,8 @@ class RbpReformingRuns(RbpReformingChecked):
         self.failed_as[p] = self.role(p)
 
     def role(self, p: Process) -> Role:
-        """Return the role of p: the sequencer gave the highest number of its list, and that number names the
-        next sequencer.
+        """Return the role of p in its list: sequencer if it gave the highest number, next sequencer if that
+        number names it, else simple.
         """
         top = max((self.highest_known(q) for q in self.each(Process)), default=0)
         gave = self.passed[p]

@@ -39,7 +39,9 @@ class OrderOfFigure25(Figure25InLists, TokenLists):
         return body.message if body is not None else None
 
     def take_over(self, j: Process, s: Process, a: ListName) -> None:
-        """Take over from the new token site; j leaves its old list."""
+        """Copy to j the messages that j lacks from s, the new token site of list a; j thereby leaves its old
+        list.
+        """
         self.left[j][self.list_of(j)] = self.complete_up_to(j)
         super().take_over(j, s, a)
 
@@ -65,8 +67,8 @@ class Figure25OverLists(
 
     @action
     def promise(self, p: Process, v: View) -> None:
-        """Promise a version: p stops working for its list (lines 39, 49, 56, 63 and 70, or another process
-        has called).
+        """Promise version v at p: p stops working for its list (lines 39, 49, 56, 63 and 70, or because
+        another process has called Reformation).
         """
         super().promise(p, v)
         self.reforming[p] = True

@@ -58,7 +58,7 @@ class ReformationOfService(Reformation, NormalPhaseService):
         return super().misses(p) or self.stage[p] is Stage.announcing
 
     def end(self, p: Process, a: Attempt) -> None:
-        """End the reformation: p has everything with which the list begins."""
+        """End the reformation of attempt a at p: p has every message with which the new list begins."""
         super().end(p, a)
         self.begin_in(p, a)
 
@@ -83,7 +83,7 @@ class ListsOfFigures(Reformation):
         return self.highest[p]
 
     def version_of(self, a: Attempt) -> int:
-        """Return the version of a list, which it has from its announcement on."""
+        """Return the version of the list of attempt a; 0 until the list is announced."""
         return self.version(a) if self.new_list[a] is not None else 0
 
 

@@ -189,7 +189,7 @@ class RbpReformingPoints(RbpReformingChecked):
 
     @witness
     def SuspectsAtWork(self) -> bool:
-        """Witness: a process originates an attempt when nobody has failed, and all others work."""
+        """Witness: nobody has failed, a process originates an attempt, and all other processes work."""
         return not any(self.down[p] for p in self.each(Process)) and any(
             self.stage[p] is Stage.inviting and all(self.works(q) for q in self.each(Process) if q != p)
             for p in self.each(Process)

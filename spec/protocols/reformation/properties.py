@@ -87,7 +87,9 @@ class ReformationProperties(ReformationBounded):
 
     @invariant
     def OneComesThrough(self) -> bool:
-        """Invariant: not every reformation that may begin is given up while all sites are up."""
+        """Invariant: while all sites are up, the attempts at a new list are never all given up without a new
+        list.
+        """
         return not self.NoOutcome()
 
     # Properties: numbers and messages -----------------------------------------------------------------------
@@ -201,8 +203,8 @@ class ReformationProperties(ReformationBounded):
 
     @witness
     def NoOutcome(self) -> bool:
-        """Witness: every reformation that may begin has been given up, nobody has failed, and all originators
-        wait to restart as after the first attempt.
+        """Witness: all attempts that the bounds allow have begun and none has made a new list, nobody has
+        failed, and no site waits for an answer, an announcement or the token.
         """
         return (
             self.begun == self.attempts

@@ -61,8 +61,8 @@ class MajorityDynamic(Reformation):
 
 @committed.reading("sequenced")
 class CommittedSequenced(NormalPhase):
-    """Reading of `committed`: a message is committed when it has a number and the site has everything before
-    it.
+    """Reading of `committed` in Reformation: a message is committed at a site when it has a number and the
+    site has every earlier message.
     """
 
     def recent(self, p: Process) -> int:
@@ -71,7 +71,9 @@ class CommittedSequenced(NormalPhase):
 
 @invited.reading("old list")
 class InvitedOldList(Reformation):
-    """Reading of the invitation: only sites of the originator's present list take it."""
+    """Reading of the invitation in Reformation: only sites that are members of the originator's present list
+    accept an invitation.
+    """
 
     def is_invited(self, j: Process, a: Attempt) -> bool:
         return super().is_invited(j, a) and any(
@@ -81,7 +83,9 @@ class InvitedOldList(Reformation):
 
 @leaving.reading("remembers")
 class LeavingRemembers(Reformation):
-    """Reading of leaving a list: a site remembers the highest version that it has voted for."""
+    """Reading of leaving a list in Reformation: a site remembers the highest version that it has voted for,
+    and refuses lower ones.
+    """
 
     def passes_sequence_test(self, j: Process, a: Attempt) -> bool:
         return self.version(a) > self.highest[j]

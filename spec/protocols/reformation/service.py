@@ -75,7 +75,7 @@ class TokenLists(Lists):
         return 0
 
     def stable_up_to(self, a: ListName) -> int:
-        """Return the number up to which all of list a know its order."""
+        """Return the number up to which every member of list a knows the order of the list's messages."""
         return min((self.known_in(q, a) for q in self.each(Process) if q in self.members(a)), default=0)
 
     def stable_for(self, p: Process) -> int:
@@ -120,7 +120,9 @@ class NormalPhaseService(TokenLists):
         self.give(p, None)
 
     def may_give(self, p: Process) -> bool:
-        """Return True if p works in a list that all have agreed to, and knows its order."""
+        """Return True if p may give the next number of its list: p works, all members have agreed to the
+        list, and p knows its whole order.
+        """
         a = self.list_of(p)
         return (
             self.works(p)
@@ -226,8 +228,8 @@ class ReformationService(TokenLists):
         return 2 * len(members) > self.processes
 
     def keeps_the_stable(self, beginning: Order, v: View) -> bool:
-        """Return True if the beginning contains everything stable in lists of lower versions (`No message
-        committed by the old token list is lost`).
+        """Return True if the beginning of a list of version v contains every message that is stable in a list
+        of a lower version (`No message committed by the old token list is lost`).
         """
         return all(
             self.version(c) == 0
@@ -241,8 +243,8 @@ class ReformationService(TokenLists):
         return a[:k] == b[:k]
 
     def stable_at_most(self, c: ListName) -> int:
-        """Return the number up to which list c is stable or may become so: up to there its members that have
-        promised a higher version know its order.
+        """Return a number such that list c can become stable at most up to it: its members that have promised
+        a higher version know the list's order only that far.
         """
         return min(
             (
@@ -267,7 +269,9 @@ class ReformationService(TokenLists):
         emit(Install(p, self.version(a), self.members(a)))
 
     def can_bring(self, s: Process, a: Attempt) -> bool:
-        """Return True if s, the site of list a, has not gone on to a later one."""
+        """Return True if s can bring others up to date as token site of list a: s has not gone on to a later
+        list.
+        """
         return self.promised[s] == self.version(a) or self.current[s] == a
 
     def begin_in(self, p: Process, a: Attempt) -> None:

@@ -47,7 +47,9 @@ class LongTimers(OverFigure25):
 
     @constraint("refuse")
     def comes_in_time(self, j: Process, a: Attempt) -> bool:
-        """Return True if the invitation is new to j, and its originator waits for votes."""
+        """Return True if the invitation of attempt a reaches j in time: j has not received it yet, and the
+        originator still waits for votes.
+        """
         return self.belongs[j] != a and self.new_list[a] is None
 
     def awaits_a_vote(self, p: Process) -> bool:

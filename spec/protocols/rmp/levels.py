@@ -55,7 +55,7 @@ class SeveralInOneAck(NormalSparing):
         return budget(self.last_number[p] + min(self.batch, self.waiting(p)) <= self.highest)
 
     def waiting(self, p: Process) -> int:
-        """Return the number of messages that p has without a number."""
+        """Return the number of messages that p has received and for which p knows no number."""
         return sum(1 for m in self.received[p] if not self.is_numbered(p, m))
 
     def learn(self, p: Process, item: Sequenced) -> None:
@@ -100,7 +100,7 @@ class Levels(SeveralInOneAck, readings=(counted,)):
     handed: Map[Process, Set[Message]] = everywhere(Set())
 
     def acknowledged_since(self, p: Process, k: Number) -> int:
-        """Return the number of processes that have acknowledged number k or a later one, as p knows."""
+        """Return how many processes have acknowledged number k or a later number, as far as p knows."""
         return max(self.last_number[p] - k + 1, 0)
 
     def is_stable(self, p: Process, k: Number) -> bool:
@@ -112,14 +112,16 @@ class Levels(SeveralInOneAck, readings=(counted,)):
         return 0 < self.level and self.level < self.processes
 
     def can_settle(self, p: Process, item: Sequenced) -> bool:
-        """Return True if the item can become stable (lines 74-75); a message delivered early stays until
-        then.
+        """Return True if the item can become stable at p (lines 74-75); an item that is to be delivered early
+        must have been delivered first.
         """
         return super().can_settle(p, item) and (not self.is_early() or item.number <= self.last_delivered[p])
 
     @action(fairness="weak")
     def settle(self, p: Process, item: Sequenced) -> None:
-        """Make an item stable (lines 74-78); a message delivered early need not wait for delivery."""
+        """Make an item stable at p (lines 74-78). Where messages are delivered early, the item was delivered
+        already, and is not kept for delivery.
+        """
         require(self.can_settle(p, item))
         if not self.is_early():
             self.stable[p] |= {item}

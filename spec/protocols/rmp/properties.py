@@ -17,7 +17,7 @@ class RmpChecked(Levels, TotalOrderBroadcast):
 
     @invariant
     def HeldByEnough(self) -> bool:
-        """Invariant: `level` processes have a message that a process delivers."""
+        """Invariant: at least `level` processes have each message that some process has delivered."""
         return all(
             not any(self.delivered[p][m] for p in self.each(Process))
             or sum(1 for q in self.each(Process) if self.has(q, m)) >= self.level
@@ -37,7 +37,7 @@ class RmpChecked(Levels, TotalOrderBroadcast):
 
     @invariant
     def CollectedAtAll(self) -> bool:
-        """Invariant: all have a message that one process has removed from its buffer."""
+        """Invariant: every process has each message that some process has removed from its buffer."""
         return all(
             m not in self.collected[p] or self.has(q, m)
             for p in self.each(Process)
@@ -73,7 +73,7 @@ class RingsChecked(RingsRepaired, TotalOrderBroadcast):
 
     @witness
     def FromBelow(self) -> bool:
-        """Witness: all have delivered a message of a process below the ring."""
+        """Witness: all processes have delivered a message whose sender is not on the ring of primaries."""
         return any(
             not self.is_primary(p)
             and self.source[m] == p

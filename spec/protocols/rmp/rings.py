@@ -37,12 +37,12 @@ class Rings(NormalSparing):
 
     @initial
     def start(self) -> None:
-        """The first token list is the ring of the primaries."""
+        """Begin with the ring of the primaries as first token list."""
         super().start()
         self.listed[1] = Set(p for p in self.each(Process) if self.is_primary(p))
 
     def holds_token(self, p: Process) -> bool:
-        """Return True if p holds the token: only members of the ring are named."""
+        """Return True if p holds the token; only members of the ring of primaries ever do."""
         return self.is_primary(p) and super().holds_token(p)
 
     @action
@@ -62,7 +62,9 @@ class Rings(NormalSparing):
         self.inserted |= {m}
 
     def was_sent(self, p: Process, m: Message) -> bool:
-        """Return True if m was sent to p: a message that is not inserted was sent to one primary only."""
+        """Return True if m was sent to p: a message that was not inserted into the ring yet was sent only to
+        the primary of its sender.
+        """
         q = self.source[m]
         return super().was_sent(p, m) and (m in self.inserted or (q is not None and self.primary_of(q) == p))
 
@@ -92,7 +94,9 @@ class KeepForLower(Rings):
     """
 
     def is_stable(self, p: Process, k: Number) -> bool:
-        """Return True if all primaries have the message, and all processes that receive from p."""
+        """Return True if the message of number k is stable at p: all primaries have it, and all live
+        processes that receive from p.
+        """
         return super().is_stable(p, k) and all(
             self.is_primary(q) or self.down[q] or self.primary_of(q) != p or self.has_number(q, k)
             for q in self.each(Process)

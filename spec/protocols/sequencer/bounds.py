@@ -21,7 +21,7 @@ class SequencerBounded(Sequencer, HandOvers, repairs=REPAIRS, readings=READINGS)
 
     @environment
     def leave(self, p: Process) -> None:
-        """Leave at stop(); a stopped process differs from a crashed one."""
+        """Leave the group at p by stop(), and note that p has stopped and not crashed."""
         super().leave(p)
         self.stopped[p] = True
 

@@ -153,7 +153,7 @@ class Sequencer(Membership, Unicast[Forward], FifoMulticast[Data]):
             self.deliver(p, packet.sender, packet.number, packet.message)
 
     def first_view(self, p: Process) -> View:
-        """Return the view with which p came into the group; earlier messages do not reach p."""
+        """Return the first view of which p is a member; messages of earlier views do not reach p."""
         return next((v for v in self.each(View) if p in self.members[v]), self.formed)
 
     # Multicast(M,S) ---------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ class Sequencer(Membership, Unicast[Forward], FifoMulticast[Data]):
         self.loop_back(p, packet)
 
     def loop_back(self, p: Process, packet: Data) -> None:
-        """Receive the coordinator's own copy as it is sent (reading `loopback`)."""
+        """Receive, at p, the coordinator's own multicast in the step that sends it (reading `loopback`)."""
         self.hear(p, p)
         self.unwrap(p, packet)
 

@@ -37,7 +37,7 @@ class SequencerOverFlush(SequencerBounded, ViewSynchronousFollower):
 
     @constraint("send")
     def has_names(self) -> bool:
-        """Return True if two names are left for a message."""
+        """Bound: a message is sent only if two names are left for it."""
         return 2 * self.broadcasts + 2 <= self.messages
 
     def multicast(self, sender: Process, packet: Data) -> None:

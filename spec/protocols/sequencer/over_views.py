@@ -34,7 +34,7 @@ class SequencerOverViews(SequencerBounded, ViewSynchronousLayer):
 
     @constraint("send")
     def has_names(self) -> bool:
-        """Return True if two names are left for a message."""
+        """Bound: a message is sent only if two names are left for it."""
         return 2 * self.broadcasts + 2 <= self.messages
 
     @constraint("receive_data", "admit", "reform", "suspect", "leave", "hand_over")
@@ -78,7 +78,7 @@ class SequencerOverViews(SequencerBounded, ViewSynchronousLayer):
         super().change_view(p)
 
     def install(self, p: Process) -> None:
-        """Install the view in the machine before p sends anything."""
+        """Install the view at p, and record in the abstract machine that p has installed it."""
         super().install(p)
         self.machine_note_installation(p, self.formed, self.members[self.formed])
 

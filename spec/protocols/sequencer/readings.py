@@ -100,5 +100,5 @@ class RelabellingInPlace(SequencerCopy):
     """
 
     def relabel(self, p: Process) -> None:
-        """Write B's name into NAKACK's own message."""
+        """Write B's name as the sender into the message that NAKACK keeps at p, not into a copy."""
         self.window[p] = Process(1)

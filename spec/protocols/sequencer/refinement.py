@@ -27,8 +27,8 @@ class SequencerOrdering(SequencerBounded, OrderingOfDeliveries):
 
     @on(Deliver)
     def remember(self, event: Deliver) -> None:
-        """Remember a delivered message with its position: that of the multicast that p received, or passed
-        up, last.
+        """Remember a delivered message with its position in the order: that of the multicast that the process
+        received or passed up last.
         """
         p = event.process
         m = event.message
@@ -44,7 +44,7 @@ class SequencerOrdering(SequencerBounded, OrderingOfDeliveries):
         return sum(1 for j in self.each(Place) if j <= k and self.log[s][j].view == self.log[s][k].view)
 
     def delivers_nothing(self, v: View, k: Turn) -> bool:
-        """Return True if no member that is up delivered the k-th multicast of view v."""
+        """Return True if no live member has delivered the k-th multicast of view v."""
         return not any(
             item.series == v and item.number == k
             for q in self.each(Process)

@@ -70,8 +70,8 @@ class Flush(Leaving):
         return super().may_take_forward(p, q) and not self.is_blocked(p)
 
     def may_hear(self, p: Process, s: Process) -> bool:
-        """Return True if p may receive from s: not if s has left; and before p leaves its view, only what a
-        member that goes on with p has.
+        """Return True if p may receive the next multicast of s: s has not left, and, if p is about to leave
+        its view, a member that goes on with p has the multicast.
         """
         k = self.heard[s][p]
         is_due = any(self.goes_on(p, q) and self.is_held(s, k, q) for q in self.each(Process))
@@ -109,7 +109,9 @@ class ResendOnChange(Sequencer):
     """
 
     def must_resend(self, p: Process, before: Process, after: Process) -> bool:
-        """Return True if the coordinator is another process."""
+        """Return True if p must send its requests again after a view change: the coordinator has changed from
+        `before` to `after`.
+        """
         return before != after
 
 
@@ -122,7 +124,7 @@ class RememberEach(Sequencer):
     accepted: Map[Process, Map[Process, Set[Number]]] = everywhere(everywhere(Set()))
 
     def is_received(self, p: Process, s: Process, k: Number) -> bool:
-        """Return True if this very seqno was received."""
+        """Return True if p has accepted message number k of s."""
         return k in self.accepted[p][s]
 
     def update_entry(self, p: Process, s: Process, k: Number) -> None:

@@ -29,7 +29,7 @@ class Copy:
 
 @record
 class Request:
-    """`sender` asks for the first message of `source`."""
+    """Packet: `sender` asks the process `to` for the first message of `source`."""
 
     to: Process
     sender: Process
@@ -65,8 +65,8 @@ class SequencerCopy(Losses[Copy | Request], Group):
 
     @action(fairness="weak")
     def receive(self, packet: Annotated[Copy, In("network")]) -> None:
-        """Receive the message: NAKACK files it under the sender it names, and passes up the first of A's
-        stream, once.
+        """Receive a copy at its receiver: NAKACK files it under the sender that the copy names, and passes up
+        the first message of A's stream, once.
         """
         p = packet.to
         self.network -= {packet}
@@ -77,7 +77,9 @@ class SequencerCopy(Losses[Copy | Request], Group):
 
     @action(fairness="weak")
     def ask(self, p: Process, q: Process) -> None:
-        """Ask for the message that p lacks: p asks A, or B once a copy has come that names B."""
+        """Ask, at p, for the message that p lacks: p asks A, or B if p has received a copy that names B as
+        its sender.
+        """
         require(self.multicast and p != q and self.window[p] is None)
         require(q.index == (1 if self.misfiled[p] else 0))
         self.network |= {Request(q, p, q)}

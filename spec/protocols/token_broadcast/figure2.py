@@ -76,7 +76,9 @@ class Figure2(Losses[Data], Group):
         self.token_to = self.successor(p)
 
     def catch_up(self, p: Process, missing: Message | None) -> None:
-        """Deliver an m' of the token that was not delivered yet, if there is one (lines 8-10)."""
+        """Deliver, at p, the message `missing` of the token that p has not delivered yet, if there is one (m'
+        of lines 8-10).
+        """
         if missing is not None:
             self.hand_over(p, missing)
 

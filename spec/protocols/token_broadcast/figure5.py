@@ -121,7 +121,9 @@ class Figure5(Losses[Data | Notice | Request], Group):
 
     @action(fairness="weak")
     def deliver_missing(self, p: Process) -> None:
-        """Deliver m', which has arrived and which line 25 has delivered already (lines 12-14)."""
+        """Deliver, at p, the message m' that p waited for (lines 12-14). It has arrived, and line 25 has
+        delivered it already.
+        """
         m = self.wanted
         require(self.holder == p and self.stage is Stage.waiting)
         require(m is not None and m in self.received[p])

@@ -19,7 +19,9 @@ class Figure2Checked(Figure2Bounded, ReliableBroadcast):
 
     @action(fairness="weak")
     def receive_token(self, p: Process, missing: Message | None) -> None:
-        """Receive the token (lines 7-13), and record what p listed before and lists now."""
+        """Receive the token at p (lines 7-13), and record which messages p lists now, and that those which it
+        listed earlier have come back.
+        """
         super().receive_token(p, missing)
         self.returned |= {m for m in self.each(Message) if self.lister[m] == p}
         for m in self.each(Message):
@@ -38,7 +40,7 @@ class Figure2Checked(Figure2Bounded, ReliableBroadcast):
 
     @witness
     def TokenReturns(self) -> bool:
-        """Witness: the token has gone round after listing something."""
+        """Witness: the token has returned to a process that had put a message on the token's list."""
         return len(self.returned) > 0
 
     @witness

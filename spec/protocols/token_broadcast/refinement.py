@@ -17,7 +17,7 @@ from antiphon.spec.services.unordered import BroadcastMachine, deliveries_betwee
 
 
 class Figure2Deliveries(Figure2Bounded):
-    """Figure 2, seen as the machine without numbers."""
+    """Figure 2 as a refinement of the machine of broadcast that gives no numbers."""
 
     def submitted(self) -> Set[Message]:
         """Return the messages that were broadcast; they are broadcast in the order of their indices."""
@@ -29,7 +29,7 @@ class Figure2Deliveries(Figure2Bounded):
 
 
 class Figure5Deliveries(Figure5Bounded):
-    """Figure 5, seen as the machine without numbers."""
+    """Figure 5 as a refinement of the machine of broadcast that gives no numbers."""
 
     def submitted(self) -> Set[Message]:
         """Return the messages that were broadcast; they are broadcast in the order of their indices."""

@@ -37,7 +37,9 @@ class TotalBounded(Total, repairs=REPAIRS, readings=READINGS, restrictions=(Assi
 
     @constraint("broadcast", "request_again")
     def has_room(self, p: Process, m: Message) -> bool:
-        """Return True if an id is left for m, should p assign it."""
+        """Return True if p may receive m within the bounds: where p is the sequencer and would give m an id,
+        one is left.
+        """
         is_assigned = self.is_sequencer(p) and self.gets_id(p, m)
         return not is_assigned or self.next_to_assign[p] < self.first_ids + self.messages + self.spare
 

@@ -98,8 +98,8 @@ class Total(Losses[Packet], Membership):
         self.take_in(packet.to, packet.number, packet.message)
 
     def take_in(self, p: Process, k: Number, m: Message) -> None:
-        """Take a message in: one with a lower id than expected, or queued already, is discarded; another is
-        queued.
+        """Take in, at p, message m with id k. It is discarded if k is lower than expected or queued already,
+        else queued.
         """
         queued = self.queue[p][k]
         if k < self.next_expected[p]:
@@ -225,7 +225,7 @@ class Total(Losses[Packet], Membership):
         self.queue[p] = everywhere(None)
 
     def forget_sent(self, p: Process) -> None:
-        """Forget messages sent in the old view, which are not sent again."""
+        """Forget, at p, the messages that p sent in the old view, so that they are not sent again."""
         self.sent[p] = everywhere(None)
 
     def begin_view(self, p: Process, first: First) -> None:

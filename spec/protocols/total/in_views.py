@@ -13,7 +13,9 @@ from antiphon.spec.services import Install, Process, ViewSynchrony
 
 
 class TotalInViews(TotalBounded, ViewSynchrony):
-    """TOTAL over views in which messages stay, with or without a flush."""
+    """TOTAL over a group that changes its view; requests and multicasts of earlier views stay in the
+    network.
+    """
 
     def install(self, p: Process) -> None:
         """Install the view at p (VIEW_CHANGE)."""

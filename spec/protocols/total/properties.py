@@ -32,7 +32,7 @@ Passed = Annotated[int, Between(0, "messages + spare")]
 
 @record
 class Discarded:
-    """`process` discards `message`, since its sequence id is lower than the expected one."""
+    """Event: `process` discards `message`, since its sequence id is lower than the expected one."""
 
     process: Process
     message: Message
@@ -40,7 +40,9 @@ class Discarded:
 
 @record
 class QueuedTwice:
-    """`process` has `queued` under the sequence id under which it receives `message`, which it discards."""
+    """Event: `process` receives `message` under a sequence id under which it has `queued` another message,
+    and discards `message`.
+    """
 
     process: Process
     queued: Message
@@ -143,7 +145,7 @@ class TotalChecked(TotalBounded, TotalOrderBroadcast):
 
     @witness
     def AllBroadcast(self) -> bool:
-        """Witness: everything was requested, and nothing is queued."""
+        """Witness: every message was broadcast, and no process has a message in its queue."""
         is_empty = all(self.lowest_queued(p) is None for p in self.each(Process))
         return self.broadcasts == self.messages and is_empty
 

@@ -101,7 +101,7 @@ class KeepingTheLast(Total):
 
 
 class CumulativeAcks(Total):
-    """Members that send TOTAL_CUM_SEQ_ACK: q has told p that it has all messages up to
+    """Reading of TOTAL: members send TOTAL_CUM_SEQ_ACK. By it q has told p that it has all messages up to
     `acknowledged[p][q]`.
     """
 
@@ -170,8 +170,8 @@ class Remedies(CumulativeAcks):
     """Choice between the two remedies that the repair `recover_suffix` describes."""
 
     def tells_last(self) -> bool:
-        """Return True for the first remedy: "each server knew the sequence id of the last
-        broadcast message".
+        """Return True: with the first remedy the sequencer announces the id of its last message ("each server
+        knew the sequence id of the last broadcast message").
         """
         return True
 
@@ -183,7 +183,9 @@ class SuffixAcknowledged(Remedies):
     """
 
     def tells_last(self) -> bool:
-        """Return False: the sequencer sends messages again that were not acknowledged."""
+        """Return False: with the second remedy the sequencer does not announce the id of its last message,
+        but sends messages again that were not acknowledged.
+        """
         return False
 
 

@@ -23,7 +23,7 @@ class TotalOrdering(TotalBounded, OrderingOfDeliveries):
 
     @on(Deliver)
     def remember(self, event: Deliver) -> None:
-        """Remember a message that is passed up, with its id, just below the next expected one."""
+        """Remember a message that is passed up with its id, which is one less than the next expected id."""
         p = event.process
         m = event.message
         for v in self.each(View):
@@ -32,7 +32,7 @@ class TotalOrdering(TotalBounded, OrderingOfDeliveries):
                     self.given[p] |= {Assigned(v, k, m)}
 
     def below_first(self, v: View, k: Number) -> bool:
-        """Return True if k is lower than every id under which any member passed up a message in view v."""
+        """Return True if k is lower than every id under which a live member passed up a message in view v."""
         return all(
             item.series != v or k < item.number
             for q in self.each(Process)
@@ -49,7 +49,9 @@ class TotalOrdering(TotalBounded, OrderingOfDeliveries):
         return self.down[p]
 
     def passed_over(self, p: Process) -> Set[Assigned]:
-        """Return the ids before the first of each view in which p has passed up something."""
+        """Return the ids of each view that p has skipped: those lower than the first id under which any live
+        member passed up a message, if p has passed up one in the view.
+        """
         return Set() | {
             Assigned(v, k, None)
             for v in self.each(View)

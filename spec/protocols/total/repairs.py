@@ -32,12 +32,14 @@ class AwaitNewView(Total):
     """
 
     def follow(self, p: Process) -> None:
-        """Follow the new sequencer, and expect no id yet."""
+        """Follow the new sequencer at p. The next expected id is unknown (0) until the sequencer announces
+        it.
+        """
         super().follow(p)
         self.next_expected[p] = 0
 
     def reset_state(self, p: Process, first: First) -> None:
-        """Set the next expected id only if it is unknown, and keep the queue."""
+        """Set the next expected id of p to `first` only if it is unknown; the queue is kept."""
         if self.next_expected[p] == 0:
             self.next_expected[p] = first
             self.pass_up_queue(p)
@@ -100,7 +102,7 @@ class IdentifyRequests(Total):
     known: Map[Process, Set[Message]] = everywhere(Set())
 
     def gets_id(self, p: Process, m: Message) -> bool:
-        """Return True for a message without an id."""
+        """Return True if p, as the sequencer, must give m an id: p knows none for m."""
         return m not in self.known[p]
 
     def keep(self, p: Process, number: Number, m: Message) -> None:
@@ -224,7 +226,9 @@ class Flush(Total):
         return q in self.members[self.formed] and self.installed[q] == self.installed[p] and not self.down[q]
 
     def is_synchronised(self, p: Process) -> bool:
-        """Return True if all that go on with p have passed up the same messages."""
+        """Return True if all members that go on with p to the next view have passed up the same messages as
+        p.
+        """
         return all(
             self.passed[q][k] == self.passed[p][k]
             for q in self.each(Process)
@@ -258,7 +262,7 @@ class HandleMerge(Total):
     """
 
     def listed(self, p: Process, v: Installed) -> Set[Process]:
-        """Return the members of the view."""
+        """Return the members of view v, which are the same for every process p."""
         return self.members_of(v)
 
 

@@ -25,7 +25,7 @@ class TotemOrdering(TotemBounded, OrderingView):
         return Set() | {m for m in self.each(Message) if m.index < self.assigned}
 
     def history(self) -> Set[Assigned]:
-        """Return the multicasts, under the numbers that the token gave."""
+        """Return the multicasts of the ring with the numbers that the token gave them."""
         return Set() | {Assigned(1, k, self.order[k]) for k in self.each(Number) if k <= self.assigned}
 
     def learned(self, p: Process) -> Set[Assigned]:

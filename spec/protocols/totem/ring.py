@@ -81,7 +81,7 @@ Packet = Token | Update
 
 
 class TotemRing(Group):
-    """The single ring, member by member."""
+    """Totem's single ring, with a state for each member."""
 
     visit_max: Const[int] = 1
     unstable_max: Const[int] = 1

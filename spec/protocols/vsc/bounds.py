@@ -59,7 +59,9 @@ class VscFinite(Failing):
 
     @constraint("crash")
     def can_be_left_out(self, p: Process) -> bool:
-        """Return True if p can still be excluded: it has not sent its set for the change to the last view."""
+        """Return True if p can still be excluded from a view: p has not sent its set of unstable messages for
+        the change to the last view.
+        """
         i = self.in_view[p]
         return i < self.views and not (i == self.views - 1 and self.is_changing(p))
 

@@ -174,7 +174,7 @@ class VscByMessage(VscBounded):
         require(self.is_for(p, packet) and (self.is_changing(p) or self.is_of_change(packet)))
 
     def is_of_change(self, packet: Copy | Acked | Stable | Call | Told | Decided) -> bool:
-        """Return True if the message belongs to the change of the view."""
+        """Return True if the packet is part of a change of views, and not one of application data."""
         return isinstance(packet, Call | Told | Decided)
 
     def is_for(self, p: Process, packet: Copy | Acked | Stable | Call | Told | Decided) -> bool:
@@ -213,18 +213,22 @@ class VscByMessage(VscBounded):
     # Steps 2-7 ----------------------------------------------------------------------------------------------
 
     def has_majority_heard(self, p: Process) -> bool:
-        """Return True if p has the sets of a majority."""
+        """Return True if p has received the sets of unstable messages of a majority of its view."""
         return 2 * len(self.heard[p]) > len(self.group[p])
 
     def is_waited(self, p: Process) -> bool:
-        """Return True if p has a set of every member, or suspects it, and has those of a majority."""
+        """Return True if p need not wait longer in step 2: p has the sets of a majority, and suspects every
+        member whose set it has not.
+        """
         return self.has_majority_heard(p) and all(
             q in self.heard[p] or self.suspects(p, q) for q in self.group[p]
         )
 
     @action(fairness="weak", per="p")
     def propose(self, p: Process, heard: Set[Process], named: Process) -> None:
-        """Propose (steps 2-4) with all sets that have come."""
+        """Propose, at p, a value of the consensus (steps 2-4): the members from which p has received a set,
+        and the messages in the sets.
+        """
         require(self.is_changing(p) and self.proposal[p] is None and not self.learned[p])
         require(heard == self.heard[p] and named == p and self.is_waited(p))
         self.proposal[p] = Initial(heard, self.messages_of(p, heard))
@@ -252,7 +256,7 @@ class VscByMessage(VscBounded):
         self.sent |= {Decided(v)}
 
     def has_waited(self, p: Process) -> bool:
-        """Return True if p is through with step 2."""
+        """Return True if p has finished step 2, the wait for the sets of the other members."""
         return self.is_changing(p) and (self.proposal[p] is not None or self.is_waited(p))
 
     @action(fairness="weak")

@@ -174,7 +174,7 @@ class ViewChange(InFlight[Data], Casting[View], Suspicions, Views):
         self.sent_unstable[m][p] = self.unstable[p]
 
     def may_deliver(self, p: Process, m: View) -> bool:
-        """Return True if p is in the view that is to be left."""
+        """Return True if p may still deliver messages of view m: p is in view m, and is not excluded."""
         return m == self.in_view[p] and not self.left_out[p]
 
     def is_changing(self, p: Process) -> bool:
@@ -205,7 +205,7 @@ class ViewChange(InFlight[Data], Casting[View], Suspicions, Views):
         return named in self.group[p]
 
     def set_read(self, p: Process, q: Process) -> View:
-        """Return the change for which q sent the set that p reads next."""
+        """Return the view at whose change q sent the set of unstable messages that p reads next."""
         older = self.unread[p][q]
         return older if older is not None else self.in_view[p]
 
@@ -275,7 +275,9 @@ class ViewChange(InFlight[Data], Casting[View], Suspicions, Views):
         emit(Install(p, self.in_view[p], members))
 
     def is_over(self, p: Process, packet: Data) -> bool:
-        """Return True if p, which leaves its view, can no longer receive this message."""
+        """Return True if the packet is too late for p: it was sent in p's present view, which p is leaving,
+        or earlier.
+        """
         return packet.view <= self.in_view[p]
 
     def stay_out(self, p: Process) -> None:

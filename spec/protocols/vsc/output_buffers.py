@@ -52,7 +52,9 @@ discarding = ambiguity(
 
 
 class OutputBuffer(Spec):
-    """Output buffer of p with m for q, in the two runs."""
+    """Output buffer of p that holds message m for q, in two runs that p cannot distinguish: in one q is
+    alive, in the other it has crashed.
+    """
 
     length: Const[int] = 4
 
@@ -67,8 +69,8 @@ class OutputBuffer(Spec):
         return len(told) > 0 and told[-1] is Seen.suspected
 
     def could_be_told(self, seen: Seen) -> bool:
-        """Return True if the event is possible: p sends at any time, and its detector alternates between two
-        opinions.
+        """Return True if the event may come next in p's history: p may send at any time, and p's detector
+        alternates between suspicion and trust.
         """
         return seen is Seen.sent or (seen is Seen.suspected) != self.suspects()
 
@@ -96,13 +98,15 @@ class OutputBuffer(Spec):
 
     @action(fairness="weak")
     def discard(self) -> None:
-        """Discard m, since p's rule says so after this history; once is enough."""
+        """Discard m from the output buffer, where p's rule says so after the present history; it happens once
+        at most.
+        """
         require(not self.discarded and self.may_discard())
         self.discarded = True
         self.killed = self.kills()
 
     def may_discard(self) -> bool:
-        """Return True if some rule discards after this history: one does after every history."""
+        """Return True if p's rule may discard m after the present history: as printed after any history."""
         return True
 
     def kills(self) -> bool:
@@ -118,7 +122,7 @@ class OutputBuffer(Spec):
 
     @invariant
     def NoLoss(self) -> bool:
-        """Invariant: where p has discarded m, no live q lacks it."""
+        """Invariant: if p has discarded m, then q has received m or is not alive."""
         return not self.discarded or not self.alike or self.killed
 
     @invariant

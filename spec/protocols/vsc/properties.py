@@ -47,7 +47,7 @@ class VscChecked(VscBounded, ViewSynchrony):
 
     @witness
     def Stabilised(self) -> bool:
-        """Witness: a message was found stable while some process still has it in its unstable set."""
+        """Witness: a process has removed a message from its unstable set, and another process has not yet."""
         return any(
             m in self.handed[p] and m not in self.unstable[p] and m in self.unstable[q]
             for m in self.each(Message)

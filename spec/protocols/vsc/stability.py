@@ -13,7 +13,9 @@ from antiphon.spec.services.events import Message, Process
 
 
 class StabilityDetector(ViewChange):
-    """Figure 29 with the detector, where `stability` is on. A message is received when it is VS-delivered."""
+    """Figure 29 with its detector of stability, which is on if `stability` is True. A message counts as
+    received where it was VS-delivered.
+    """
 
     stability: Const[bool] = True
 

@@ -42,7 +42,8 @@ Order = Annotated[Seq[Process], AtMost("processes")]
 
 
 class TwoViews(Crashes, Views):
-    """Present i-view and ordinary view, and the coordinator.
+    """Model of i-views and ordinary views of one group: the present i-view, the present view, and the
+    coordinator.
 
     `closing` is the process that the last i-view of a view lacks, from its installation until the next view.
     `wrong_i_views` and `wrong_views` bound the wrong suspicions with aggressive and with conservative
@@ -142,7 +143,9 @@ class TwoViews(Crashes, Views):
             self.kill(p)
 
     def next_view(self) -> Order:
-        """Return v_{i+1}: the members that stay, in the order of the i-view."""
+        """Return the members of the next view v_{i+1} in the order of the i-view: all of the present view but
+        `closing`.
+        """
         return tuple(q for q in self.order if q != self.closing)
 
     def kill(self, p: Process) -> None:
@@ -193,7 +196,9 @@ class TwoViews(Crashes, Views):
 
     @step_invariant
     def LastIsNext(self, before: Self) -> bool:
-        """Step invariant: v_i^last = v_{i+1} = v_{i+1}^0."""
+        """Step invariant: a step to the next view makes the last i-view of the old view the next view and its
+        first i-view: v_i^last = v_{i+1} = v_{i+1}^0.
+        """
         return self.view == before.view or (self.listed == before.order and self.order == self.listed)
 
     @invariant
@@ -268,7 +273,7 @@ class OrdinaryOnly(TwoViews):
     """Planted fault: there are no i-views, only ordinary views, which come late or not at all."""
 
     def rotate(self) -> None:
-        """Require False: an i-view never comes."""
+        """Require False, so that the i-view never changes."""
         require(False)
 
 

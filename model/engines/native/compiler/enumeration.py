@@ -208,7 +208,7 @@ class _Planner:
             )
 
     def most_unrolled(self) -> int:
-        """Return the largest number of unrolled steps."""
+        """Return the largest number of steps into which the action is unrolled."""
         return (
             UNROLLED_MEMBERS
             if any(parameter.within for parameter in self.method.parameters)
@@ -306,7 +306,7 @@ class _Planner:
 
     @staticmethod
     def implied(step: GroundStep, guard: Expression) -> bool:
-        """Return True if nothing can go wrong where the guard is false."""
+        """Return True if no check of the step can fail in a state where the guard is false."""
         return all(is_false(check.wrong) or guard in conjuncts(check.wrong) for check in step.checks)
 
     @staticmethod

@@ -53,7 +53,7 @@ _NUMBERS = {ADD: "add", SUBTRACT: "sub", MULTIPLY: "mul", LESS: "icmp slt"}
 
 
 def words_of(width: int) -> int:
-    """Return the number of words of a set of this width."""
+    """Return the number of machine words that hold a set of `width` ranks."""
     return max(1, -(-width // WORD))
 
 
@@ -85,7 +85,7 @@ class Writer:
     # Text ---------------------------------------------------------------------------------------------------
 
     def emit(self, text: str) -> str:
-        """Write an instruction with a result, and return the result's name."""
+        """Write an LLVM instruction that has a result, and return the result's name."""
         self._count += 1
         if self._count % BLOCK_LENGTH == 0:
             self.lines.append(f"  br label %s{self._count}\ns{self._count}:")
@@ -94,7 +94,7 @@ class Writer:
         return name
 
     def line(self, text: str) -> None:
-        """Write an instruction without a result."""
+        """Write an LLVM instruction that has no result."""
         self.lines.append(f"  {text}")
 
     def label(self) -> str:
@@ -103,7 +103,7 @@ class Writer:
         return f"b{self._count}"
 
     def begin(self, label: str) -> None:
-        """Begin the block of this label; everything computed so far stays usable."""
+        """Begin the block of this label; the values computed so far stay usable in it."""
         self.lines.append(f"{label}:")
 
     def know(self, expression: Expression, value: str) -> None:
@@ -124,11 +124,15 @@ class Writer:
     # Values -------------------------------------------------------------------------------------------------
 
     def __call__(self, root: Expression) -> Value:
-        """Return the operands of an expression; missing parts are written first."""
+        """Return the operands that hold the value of an expression. The parts that are not computed yet are
+        computed first.
+        """
         return fold(root, self._values, self._write, self._needed)
 
     def one(self, expression: Expression) -> str:
-        """Return the operand of a boolean, a number or a narrow set."""
+        """Return the only operand that holds the value of a boolean, a number or a set that fits in a
+        word.
+        """
         found = self._values.get(expression)
         return (self(expression) if found is None else found)[0]
 

@@ -99,7 +99,7 @@ class _Look:
         self._seen: dict[Expression, _Seen] = {}
 
     def first(self, slot: int) -> int:
-        """Return the first bit of a slot in a state."""
+        """Return the position of the first bit of a slot in a state."""
         place = self._packing.places[slot]
         return place.word * WORD + place.offset
 

@@ -581,7 +581,7 @@ def _function(engine: Any, name: str, arguments: int) -> Native:
 
 
 def _bytes(engine: Any, name: str) -> bytes:
-    """Return the bytes that `_bytes_text` wrote."""
+    """Return the bytes that the compiled code has stored under `name`, with their length before them."""
     address = engine.get_global_value_address(name)
     return ctypes.string_at(address + 8, int.from_bytes(ctypes.string_at(address, 8), "little"))
 

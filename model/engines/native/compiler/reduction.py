@@ -59,7 +59,7 @@ class Reduction:
         )
 
     def key(self) -> str:
-        """Return the text that distinguishes this reduction from others."""
+        """Return a text that is different for different reductions, for the cache of kernels."""
         return f"{self.symmetric} {'all' if self.asked is None else ' '.join(sorted(self.asked))}"
 
 

@@ -55,7 +55,8 @@ _DECIDING = {AND: make.FALSE, OR: make.TRUE}
 
 
 class Substitution:
-    """Replacement of nodes by others; the nodes above them are made anew, so that constants fold.
+    """Replacement of inputs and slots of an expression by other expressions. The nodes above them are made
+    anew, so that constants fold.
 
     Args:
         inputs: new expressions for inputs, by position.
@@ -178,7 +179,7 @@ def reached(roots: list[Expression]) -> set[Expression]:
 
 
 def has_nodes(root: Expression, many: int) -> bool:
-    """Return True if there are at least so many nodes below this one, itself included."""
+    """Return True if the expression has at least `many` nodes, the root included."""
     return sum(1 for _ in itertools.islice(reachable([root], parts), many)) >= many
 
 

@@ -233,7 +233,9 @@ class Successors:
         self._loops(branch.loops, [], [], inside)
 
     def _take(self, code: str, at: str, answer: str) -> None:
-        """Emit code that takes the state which a step has written at `at`, if the step was enabled."""
+        """Emit code that accepts the state which a step has written at `at`, if the answer says that the step
+        was enabled.
+        """
         body = self.body
         taken, after = body.label(), body.label()
         body.line(f"br i1 {body.emit(f'icmp ne i64 {answer}, 0')}, label %{taken}, label %{after}")

@@ -186,7 +186,7 @@ def _members(value: object) -> Iterator[Index]:
 
 
 def _moved(program: Program, exchange: Exchange) -> dict[Place, Place]:
-    """Return the new place of each place of the first member after an exchange, for states in columns."""
+    """Return, for states in columns, the place to which an exchange moves each place of the first member."""
     moved: dict[Place, Place] = {}
     for shape, offset in plan(program).variables.values():
         _move(shape, offset, exchange, moved)
@@ -215,8 +215,8 @@ def _move(shape: Shape, offset: int, exchange: Exchange, moved: dict[Place, Plac
 
 
 def comparisons(program: Program, pair: tuple[Column, Column]) -> tuple[Expression, Expression]:
-    """Return two conditions on neighbouring members: the column of the second comes before that of the first;
-    and the two are equal.
+    """Return two conditions on neighbouring members, as columns of the state: that the second column comes
+    before the first, and that they are equal.
     """
     slots = layout(program).slots
     before, same = make.FALSE, make.TRUE

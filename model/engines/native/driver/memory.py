@@ -73,8 +73,8 @@ class Area:
             raise ValueError("an array is closed: what stood there is gone")
 
     def release(self, first: int, last: int) -> None:
-        """Release the memory of the bytes first..last - 1, as far as it is whole pages: a file keeps them,
-        others are lost.
+        """Release the memory of the whole pages within the bytes first..last - 1. Bytes of a file stay in the
+        file; other bytes are lost.
         """
         begin, end = -(-first // PAGE) * PAGE, last // PAGE * PAGE
         if end > begin:
@@ -86,7 +86,7 @@ class Area:
             self._map.flush()
 
     def close(self) -> None:
-        """Release all memory. The address must not be used any more."""
+        """Release all memory. The address of the area must not be used afterwards."""
         self._anchor = None
         with contextlib.suppress(BufferError):
             self._map.close()

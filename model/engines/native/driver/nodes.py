@@ -64,7 +64,7 @@ class Nodes:
 
     @property
     def count(self) -> int:
-        """Number of nodes."""
+        """Return the number of nodes."""
         return int.from_bytes(self._count.read(0, 8), "little")
 
     def fields(self, buffer: int) -> dict[str, int]:
@@ -79,7 +79,7 @@ class Nodes:
         self._grow(enter)
 
     def room(self, enter: Callable[[int, int], int]) -> None:
-        """Make room for the nodes that a round may add, so that it does not end at once.
+        """Make room for the nodes that the next round may add, so that the round need not end at once.
 
         Raises:
             MemoryError: there are more than can be numbered.

@@ -38,8 +38,8 @@ class Buffers(Protocol):
     """Number of successors that a buffer holds."""
 
     def find(self, thread: int, buffer: int, first: int, last: int) -> int:
-        """Write the successors of the states first..last - 1 to a buffer; return where they end, if it was
-        full.
+        """Write the successors of the states first..last - 1 to a buffer. If the buffer gets full, return the
+        number of the first state that is left.
         """
         ...
 
@@ -52,11 +52,11 @@ class Buffers(Protocol):
         ...
 
     def counted(self, buffer: int) -> Counted:
-        """Return the counts of a buffer so far."""
+        """Return the counts of steps and transitions that belong to a buffer, as they are now."""
         ...
 
     def discard(self, buffer: int, counted: Counted) -> None:
-        """Drop the content of a buffer, and the counts made meanwhile."""
+        """Drop the successors in a buffer, and set its counts back to `counted`."""
         ...
 
     def forget(self) -> None:
@@ -70,7 +70,9 @@ class Buffers(Protocol):
         ...
 
     def move(self, first: int, last: int) -> None:
-        """Move the sleep sets; no thread finds successors meanwhile."""
+        """Make room for the sleep sets of the states first..last - 1, which may move the present sets in
+        memory; no thread may find successors at the same time.
+        """
         ...
 
     def together(self, work: Callable[[int], int]) -> list[int]:
@@ -90,7 +92,7 @@ class _Part:
 
 
 class Pipeline:
-    """Work of two threads on one block of states of a store."""
+    """Work of two threads on one block of states of a store: one finds successors, the other enters them."""
 
     def __init__(self, store: Buffers) -> None:
         self._store = store

@@ -45,7 +45,9 @@ Words = npt.NDArray[np.uint64]
 
 
 def default_threads() -> int:
-    """Return the number of threads to use: the processors that this process may use, at most 8."""
+    """Return the number of threads to use by default: as many as the processors that this process may use, at
+    most 8.
+    """
     return max(
         1, min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
     )
@@ -255,7 +257,9 @@ class NativeSpace:
         return Recovery(self.store).successors(state)
 
     def futures(self, expanded: int, truths: Mapping[str, bytearray], *, complete: bool) -> dict[str, Future]:
-        """Return the result of `recovery.futures`, in machine words: all properties at once, 64 at a time."""
+        """Return for each property its future as `recovery.futures` does; machine code judges 64 properties
+        at once.
+        """
         names = list(truths)
         made: dict[str, Future] = {}
         for begin in range(0, len(names), WORD):
@@ -320,7 +324,9 @@ class NativeSpace:
         self._muted.add(property)
 
     def coverage(self) -> dict[str, int]:
-        """Return for each action the number of argument tuples for which it was enabled somewhere."""
+        """Return for each action with how many different arguments it was enabled in at least one expanded
+        state.
+        """
         codes, counts = self.kernel.codes, self.store.counts()
         return {
             name: sum(1 for code in range(codes.bases[number], codes.bases[number + 1]) if counts[code])
@@ -329,8 +335,8 @@ class NativeSpace:
 
 
 class Recovery:
-    """Reachability without faults from the states of a store: a word for each state, with a bit for each
-    property.
+    """Computation of what the states of a store can reach without faults. Each state has a word, with a bit
+    for each property.
     """
 
     def __init__(self, store: Store) -> None:
@@ -349,8 +355,9 @@ class Recovery:
             store.set(field, value)
 
     def run(self, truths: Sequence[bytearray], expanded: int, *, complete: bool) -> None:
-        """Compute what can be reached, given where each property is true; the successors of the first
-        `expanded` states are all known. If not `complete`, compute only which of them are quiet.
+        """Compute what the states can reach, given the states in which each property is true. The first
+        `expanded` states have all their successors in the store. If not `complete`, compute only which states
+        are quiet: nothing but faults can happen in them.
         """
         reach, wanted = self._reach, 0
         for position, good in enumerate(truths):
@@ -382,7 +389,9 @@ class Recovery:
         return self._is_quiet(0, len(self._reach))
 
     def first_quiet(self, truth: bytearray) -> int | None:
-        """Return the first state where nothing but faults can happen and a property is false."""
+        """Return the first state in which the property is false and nothing but faults can happen; None if
+        there is none.
+        """
         return next(
             (
                 begin + int(both.argmax())
@@ -396,7 +405,9 @@ class Recovery:
         return np.frombuffer(self._quiet.read(begin, end - begin), dtype=np.bool_)
 
     def first_lost(self, position: int) -> int | None:
-        """Return the first state from which no path leads to one where the property is true."""
+        """Return the first state from which no path without faults leads to a state where the property is
+        true; None if there is none.
+        """
         bit = np.uint64(1 << position)
         return next(
             (

@@ -84,7 +84,7 @@ class Full(MemoryError):
 
 
 class Store:
-    """States found so far, with the arrays and threads to find more.
+    """States that a search has found so far, with the arrays and the threads to find more.
 
     Args:
         kernel: the machine code of the program.
@@ -179,7 +179,7 @@ class Store:
         return self.kernel.functions["enter_nodes"](self.address(), first, last)
 
     def set(self, field: str, value: int) -> None:
-        """Give a field the same value in the contexts of all buffers."""
+        """Set a field to the same value in the contexts of all buffers."""
         for context in self._contexts:
             context[getattr(fields, field)] = value
 
@@ -335,8 +335,8 @@ class Store:
     def resume(
         self, initial: int, known: int, counts: Sequence[int], transitions: int, nodes: int = 0
     ) -> None:
-        """Continue with the first `known` states of the files, of which the `initial` ones are the first, and
-        so many nodes, with the counts so far.
+        """Continue an earlier search from its files: with the first `known` states, of which `initial` are
+        initial, with `nodes` nodes of trees, and with its counts of steps and transitions.
         """
         self.initial, self.known = initial, known
         if self.nodes is not None:
@@ -445,11 +445,13 @@ class Store:
         return self.sleep.lacks(first, last)
 
     def move(self, first: int, last: int) -> None:
-        """Move the sleep sets; no thread reads them meanwhile."""
+        """Make room for the sleep sets of the states first..last - 1, which may move the present sets in
+        memory; no thread may read them at the same time.
+        """
         self.sleep.room(first, last)
 
     def counted(self, buffer: int) -> tuple[bytes, int]:
-        """Return the counts of a buffer so far."""
+        """Return the counts of steps and of transitions of a buffer, as they are now."""
         return self._counts.read(buffer * self._counted_bytes, self._counted_bytes), self._contexts[buffer][
             fields.TRANSITIONS
         ]
@@ -506,8 +508,8 @@ class Store:
         return {scan: place for each in reversed(found) for scan, place in each.items()}
 
     def fill(self, function: Native, values: bytearray) -> int:
-        """Write the value of a function for each known state; return the number of the first state where it
-        cannot be evaluated, else the number of states.
+        """Write the value of a function for each known state to `values`. Return the number of the first
+        state where the function cannot be evaluated, or the number of states if there is none.
         """
         target = ctypes.addressof(ctypes.c_char.from_buffer(values)) if values else 0
         for address, begin, end in self._shown(0, 0, len(values)):
@@ -606,7 +608,7 @@ class Store:
             area.release(0, area.size)
 
     def files(self) -> tuple[Area, ...]:
-        """Return the arrays that live on disk, when there is a directory."""
+        """Return the arrays that are files in the directory; none if the store is in memory."""
         return (
             ()
             if self.directory is None
@@ -648,7 +650,7 @@ class Store:
 
 
 def _buffered(threads: int) -> int:
-    """Return the number of successors that a buffer holds."""
+    """Return the number of successors for which a buffer has room, when so many threads work."""
     return BUFFERED if threads == 1 else BUFFERED_BY_TWO if threads == 2 else BUFFERED_TOGETHER
 
 

@@ -34,7 +34,7 @@ class Noted:
 
 
 class NativeWalker:
-    """Random walks of a seed, by their numbers.
+    """Machine code that takes the random walks of a seed, by their numbers.
 
     Args:
         program: the specification with its constants.
@@ -122,7 +122,7 @@ class NativeWalker:
         return [Noted(self.kinds[int(row[0])], int(row[1]), row[2:].tobytes()) for row in rows]
 
     def state(self, words: bytes) -> State:
-        """Return the state of these words."""
+        """Return the state that these words hold."""
         found = [int(word) for word in np.frombuffer(words, dtype=np.uint64)]
         return unflatten(self.program, self.kernel.packing.unpack(found))
 
@@ -131,7 +131,9 @@ class NativeWalker:
         return [int(code) for code in self._taken[:length]]
 
     def know(self, property: str, length: int) -> None:
-        """Note that a run of this length shows the property, so that only shorter ones are reported."""
+        """Note that a run of this length breaks or shows the property, so that only shorter runs are
+        reported.
+        """
         number = self.kinds.index(property)
         self._shortest[number] = min(int(self._shortest[number]), length)
 
@@ -140,8 +142,8 @@ class NativeWalker:
         return dict(zip(self.kernel.codes.names, map(int, self._fired), strict=True))
 
     def counts(self) -> tuple[int, int, int]:
-        """Return the number of steps of all walks, that of the longest, and how often nothing but faults was
-        possible.
+        """Return three counts: the steps of all walks, the steps of the longest walk, and how often a walk
+        met a state in which nothing but faults was possible.
         """
         steps, deepest, quiet = (int(self._context[field]) for field in _COUNTS)
         return steps, deepest, quiet

@@ -62,7 +62,7 @@ successors: Any
 
 
 def slot_of(context: int, hashed: int) -> int:
-    """Return the address of the slot at which the search for a hash begins."""
+    """Return the address of the slot of the table at which the search for a hash begins."""
     position = high_product(hashed * word(context, PARTS), word(context, SLOTS))
     return word(context, SET) + position * 16
 
@@ -87,7 +87,9 @@ def note(context: int, code: int, status: int) -> int:
 
 
 def take(context: int, state: int, out: int, parent: int, code: int, status: int) -> int:
-    """Keep the successor at `out`; return the place for the next one."""
+    """Accept the successor that a step has written at `out`, and return the address for the next
+    successor.
+    """
     if status != 1:
         set_word(context, STATUS, word(context, STATUS) | status)
         note(context, code, status)
@@ -235,7 +237,9 @@ def collect(context: int, rows: int, count: int) -> int:
 
 
 def in_order(context: int, out: int, partitions: int) -> int:
-    """Write the rows of the set to `out` in the order of their hashes, and count those of each partition."""
+    """Write the rows of the set to `out` in the order of their hashes, and count the rows of each
+    partition.
+    """
     slot = word(context, SET)
     buffer = word(context, BUFFER)
     left = word(context, USED)

@@ -72,7 +72,7 @@ def recover(context: int, last: int, first: int, found: int) -> int:
 
 
 def link(context: int, first: int, last: int) -> int:
-    """Store the edges of the states that are listed at the places first..last - 1, without faults."""
+    """Store the edges without faults of the states that are listed at the places first..last - 1."""
     offsets = word(context, OFFSETS)
     edges = word(context, EDGES)
     listed = first

@@ -203,7 +203,9 @@ def state_of(context: int, number: int) -> int:
 
 
 def note(context: int, state: int, code: int, status: int) -> int:
-    """Remember the first state and step of each kind of finding: an error of the specification, or a broken property."""
+    """Remember the first state and step of each kind of finding: an error of the specification, or a broken
+    property.
+    """
     found = word(context, FOUND)
     if status & WRONG:
         if word(found, 0) == 0:
@@ -234,8 +236,8 @@ def copy_row(target: int, source: int) -> int:
 
 
 def take(context: int, state: int, out: int, parent: int, code: int, status: int) -> int:
-    """Keep the successor at `out`, and return the place for the next one. A step that changes nothing is
-    counted and not kept.
+    """Accept the successor that a step has written at `out`, and return the address for the next successor. A
+    step that changes nothing is counted, and its successor is not kept.
     """
     if status != 1:
         note(context, parent, code, status)
@@ -263,7 +265,7 @@ def take(context: int, state: int, out: int, parent: int, code: int, status: int
 
 
 def ordinal_of(context: int, code: int) -> int:
-    """Return the place of a step in sleep sets."""
+    """Return the position of a step among the bits of sleep sets."""
     if ORDINAL:
         return byte(word(context, ORDINALS), code)
     return code
@@ -278,8 +280,8 @@ def mark(context: int, code: int) -> int:
 
 
 def put_to_sleep(context: int, code: int, target: int) -> int:
-    """Write the sleep set of the successor by a step: the steps taken or sleeping that are independent of
-    that step.
+    """Write the sleep set of the successor that a step leads to: those steps, taken or sleeping in the
+    present state, that are independent of this step.
     """
     explored = word(context, EXPLORED)
     free = word(context, FREE) + ordinal_of(context, code) * 8 * SLEEP
@@ -353,7 +355,7 @@ def remember(recent: int, row: int, hashed: int) -> int:
 
 
 def move_row(context: int, kept: int, place: int) -> int:
-    """Move a successor in the buffer, with its parent and its sleep set."""
+    """Move a successor within the buffer to the place `kept`, with its parent and its sleep set."""
     rows = word(context, BUFFER)
     parents = word(context, FROM)
     sleepy = word(context, SLEEPY)
@@ -472,14 +474,14 @@ def alike_at(table: int, position: int, wanted: int) -> int:
 
 
 def number_at(table: int, position: int) -> int:
-    """Return the number in a slot."""
+    """Return the number of the state that a slot of the table holds."""
     if MODE == TREE:
         return half(table, position)
     return word(table, position) & REFERENCE
 
 
 def set_slot(table: int, position: int, value: int) -> int:
-    """Put a value into a slot."""
+    """Store a number or fingerprint in a slot of the table."""
     if MODE == TREE:
         set_half(table, position, value)
         set_byte(table + position // (LINE // BYTES) * LINE + TAGS, position % (LINE // BYTES), value >> 32)
@@ -489,8 +491,8 @@ def set_slot(table: int, position: int, value: int) -> int:
 
 
 def enter(context: int, mine: int, region: int, place: int) -> int:
-    """Enter the successor number `place` of the buffer of `mine`, unless it is known; return whether it is
-    new.
+    """Enter the successor number `place` of the buffer of `mine` into a region of the table; return 1 if it
+    is new, 0 if it is known.
     """
     position = free_slot(context, mine, region, place)
     slots = word(context, REGION)
@@ -513,7 +515,7 @@ def free_slot(context: int, mine: int, region: int, place: int) -> int:
 
 
 def content(mine: int, place: int, reference: int) -> int:
-    """Return the content of a slot for the successor number `place` of the buffer of `mine`."""
+    """Return what a slot of the table holds for the successor number `place` of the buffer of `mine`."""
     if MODE == DIRECT:
         return word(word(mine, BUFFER), place) + 1
     if MODE == FINGERPRINT:
@@ -522,8 +524,8 @@ def content(mine: int, place: int, reference: int) -> int:
 
 
 def search(context: int, table: int, position: int, wanted: int, row: int) -> int:
-    """Return the first free slot from `position` on, or the number of slots when the row is found before it;
-    the slots of a line are compared at once.
+    """Search the table for a row. Return the first free slot from `position` on, or the number of slots if
+    the row is found before it; all slots of a cache line are compared at once.
     """
     slots = word(context, REGION)
     while 1:
@@ -566,8 +568,8 @@ def ask(context: int, region: int, hashed: int) -> int:
 
 
 def insert(context: int, region: int) -> int:
-    """Enter the successors of a region, from the buffers of all threads in order. Each list's length becomes
-    the number of new ones.
+    """Enter the listed successors that belong to a region of the table, from the buffers of all threads in
+    order. Afterwards the length of each list is the number of its new successors.
     """
     threads = word(context, THREADS)
     capacity = word(context, CAPACITY)
@@ -669,7 +671,7 @@ def origin(context: int, number: int, first: int, last: int) -> int:
 
 
 def empty(context: int) -> int:
-    """Empty this thread's buffer."""
+    """Empty the buffer of this thread."""
     set_word(context, USED, 0)
     set_word(context, SIFTED, 0)
     set_word(context, ASK_COUNT, 0)

@@ -195,7 +195,7 @@ def below(part: Part) -> tuple[Part, ...]:
 
 
 def parts(words: int) -> tuple[Part, ...]:
-    """Return all nodes below the root, upper ones before lower ones."""
+    """Return all nodes of the tree of a state below its root; each node comes before the nodes below it."""
     found = list(sides(words))
     for part in found:
         found += below(part)
@@ -270,8 +270,8 @@ class _Compress(_Text):
         return "\n".join([head, *self.lines, "}\n"])
 
     def unless_known(self, part: Part, make: Callable[[], tuple[str, ...]]) -> tuple[str, tuple[str, ...]]:
-        """Emit the test whether a part differs from that of the state read last; return the results of `make`
-        if it does, else the part's number.
+        """Emit a test whether a part of the state differs from the same part of the state read last. If it
+        does, the results of `make` are used, else the number that the part had.
         """
         changed, after, known = self.label(), self.label(), self.load(self.path, self.numbers[part])
         differs = self.emit(f"icmp ne i64 {self.joined(self.changes[slice(*part)])}, 0")

@@ -58,7 +58,9 @@ def mix(value: int) -> int:
 
 
 def take(context: int, state: int, out: int, parent: int, code: int, status: int) -> int:
-    """Keep the successor at `out` if its draw is the least so far; return the place for the next one."""
+    """Accept the successor that a step has written at `out`, if its draw is the least so far; return the
+    address for the next successor.
+    """
     if status & WRONG:
         set_word(context, FAILED, 1)
         return out
@@ -204,8 +206,8 @@ def walk(context: int, number: int) -> int:
 
 
 def walk_all(context: int, first: int, last: int) -> int:
-    """Take the walks first..last - 1, or up to one that found something or met an error; return the number of
-    the next one.
+    """Take the walks first..last - 1 in turn, until one finds something or meets an error; return the number
+    of the next walk.
     """
     number = first
     while number < last and word(context, NOTED) == 0 and word(context, FAILED) == 0:
