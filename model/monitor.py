@@ -59,7 +59,7 @@ class Monitor:
         return Refusal(broken.property, broken.text, broken.at, event, clash)
 
     def holds(self, predicate: str) -> bool:
-        """Return True if the predicate is true now."""
+        """Return True if the predicate is true after the events received so far."""
         return next(iter(self.failing(predicate)), None) is None
 
     def failing(self, predicate: str) -> Iterator[Mapping[str, Any]]:

@@ -257,7 +257,7 @@ class _Maker:
         return f"assert({known} == 0)"
 
     def _step(self, step: GroundStep) -> list[str]:
-        """Return the options of one step."""
+        """Return the Promela options (guarded commands) of one step."""
         title = f"  /* {_comment(str(Step(step.name, step.arguments or ())))} */"
         lines = [title]
         wrong = make.disjunction(*(check.wrong for check in step.checks))

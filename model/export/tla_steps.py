@@ -128,7 +128,7 @@ class Run:
                 self.scope.locals[name] = self.define(name, f"IF {test} THEN {one} ELSE {other_local}")
 
     def inside(self, condition: str, body: Body) -> None:
-        """Run a body under one more condition."""
+        """Translate a body that is executed only where the condition is true."""
         self.path.append(condition)
         self.execute(body)
         self.path.pop()
@@ -160,7 +160,7 @@ class Run:
         return [self.texts.value(value, type) for value in domain]
 
     def turn(self, name: str, value: str, condition: str, body: Body) -> None:
-        """Run one turn of a loop; its bindings are forgotten after the turn."""
+        """Translate one turn of a loop; names bound in the body are forgotten after it."""
         outer = dict(self.scope.locals)
         self.scope.locals[name] = value
         if condition:

@@ -141,12 +141,14 @@ def _empty(like: Expression) -> Expression:
 
 
 def _everything(sort: Boolean | Number | Bits) -> Expression:
-    """Return the `keep` that keeps the whole old value."""
+    """Return the mask `keep` of an update that keeps the whole old value of a slot of this sort."""
     return Expression(CONSTANT, sort, (), (1 << sort.width) - 1) if isinstance(sort, Bits) else TRUE
 
 
 def _new(value: Expression) -> tuple[Expression, Expression]:
-    """Return the `keep` that keeps nothing, and the value as `add`."""
+    """Return the parts of an update that replaces the value of a slot: a mask `keep` that keeps nothing, and
+    the value as `add`.
+    """
     return (_empty(value) if isinstance(value.sort, Bits) else FALSE), value
 
 

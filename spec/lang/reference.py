@@ -436,7 +436,7 @@ class Session:
             return tuple(machine._refused)
 
     def holds(self, predicate: str) -> bool:
-        """Return True if the predicate is true now."""
+        """Return True if the predicate is true in the session's present state."""
         return bool(self._machine._call(self._live, self._machine._predicates[predicate], ()))
 
 

@@ -258,7 +258,7 @@ class SequenceChecked(
 
     @constraint("crash")
     def may_crash(self) -> bool:
-        """Bound: another process is up, so that one is left after the crash."""
+        """Bound: p crashes only if another process is up, which is left after the crash."""
         return sum(1 for p in self.each(Process) if self.gone[p]) < self.crashes
 
     @on(Deliver)

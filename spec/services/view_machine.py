@@ -374,7 +374,9 @@ class SplitOff(ViewSynchronousMachine):
     """
 
     def is_primary(self, p: Process, members: Set[Process]) -> bool:
-        """Return True as usual, or if the list contains p only."""
+        """Return True if p goes on from the last view with its members and new ones, or if the list contains
+        p only (fault).
+        """
         return super().is_primary(p, members) or members == Set({p})
 
 
@@ -467,7 +469,7 @@ class SendsOn(ViewSynchronousMachine):
     """
 
     def may_send(self, p: Process) -> bool:
-        """Return True, whatever the others have installed."""
+        """Return True: p may send even when a next view has formed (fault)."""
         return True
 
     def has_own(self, p: Process) -> bool:

@@ -50,7 +50,7 @@ class Group:
 
 
 def make_groups(steps: Sequence[Specialised], packing: Packing) -> list[Group]:
-    """Return groups for these steps, algorithm before faults.
+    """Return the steps in groups; the groups of the algorithm's steps come before those of faults.
 
     Steps that read variables of one process (by the first key of a map) and shared ones form a group; others
     join where they read nearly the same bits; small groups are joined.

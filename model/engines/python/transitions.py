@@ -67,7 +67,7 @@ class PythonTransitions:
         return tuple([variable.value(packed) for variable in self._variables])
 
     def met(self) -> list[GroundStep]:
-        """Return the steps that could occur so far."""
+        """Return the steps that were compiled so far: those whose arguments have occurred in a state."""
         return [step.ground for step in self._steps]
 
     def step(self, number: int) -> Step:

@@ -19,7 +19,7 @@ from antiphon.spec.lang.front.sorts import records_of, words
 
 
 def effect(body: Body, node: ast.Call) -> ir.Statement:
-    """Return the statement that a call on its own line is.
+    """Return the statement that is meant by a call which stands as a line of its own.
 
     Raises:
         SpecError: it is none, or may not stand here.

@@ -165,7 +165,7 @@ def _value(body: Body, node: ast.expr, wanted: types.Type | None, stored: bool) 
 
 
 def condition(body: Body, node: ast.expr) -> Condition:
-    """Return a boolean expression and the facts that it proves.
+    """Return an expression that must be boolean, and the facts that are proved where it is true.
 
     Raises:
         SpecError: it is not boolean, or not in the language.

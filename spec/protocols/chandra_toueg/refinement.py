@@ -14,7 +14,9 @@ from antiphon.spec.services.events import Process
 
 
 class ChandraTouegIsConsensus(ChandraTouegChecked):
-    """Figure 6, seen as the abstract machine of consensus."""
+    """Figure 6 with helpers that compute, from its state, the state of the abstract machine of consensus that
+    it refines.
+    """
 
     def chosen(self) -> Value | None:
         """Return the value that any process has decided."""

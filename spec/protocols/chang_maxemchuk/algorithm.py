@@ -98,7 +98,7 @@ class Sequence(Group):
         self.obtain(p, m)
 
     def obtain(self, p: Process, m: Message) -> None:
-        """Note that p has m."""
+        """Note that p has received m."""
         self.obtained[p] |= {m}
 
     @action(fairness="weak")
@@ -108,7 +108,7 @@ class Sequence(Group):
         self.learn(p)
 
     def learn(self, p: Process) -> None:
-        """Note that p has the next ACK."""
+        """Note that p has received the next ACK."""
         self.acknowledged[p] += 1
 
     @action(fairness="weak")

@@ -42,7 +42,7 @@ class SequenceProperties(Sequence):
 
     @witness
     def AllDelivered(self) -> bool:
-        """Witness: everything was multicast, numbered and delivered everywhere."""
+        """Witness: every update was multicast, and every process has delivered every update."""
         return self.broadcasts == self.messages and all(
             self.status[p] == self.messages for p in self.each(Process)
         )

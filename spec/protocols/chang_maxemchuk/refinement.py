@@ -17,7 +17,9 @@ from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingV
 
 
 class SequenceOrdering(Sequence, OrderingView):
-    """One sequence of numbers, of which each process knows a beginning, seen as the ordering machine."""
+    """One sequence of numbers, of which each process knows a beginning, with helpers that compute, from its
+    state, the state of the ordering machine that it refines.
+    """
 
     def submitted(self) -> Set[Message]:
         """Return the updates that were multicast: they have a source."""
@@ -37,7 +39,7 @@ class SequenceOrdering(Sequence, OrderingView):
 
 
 class ChangMaxemchukOrdering(ChangMaxemchuk, SequenceOrdering):
-    """CM, seen as the ordering machine."""
+    """CM with helpers that compute, from its state, the state of the ordering machine that it refines."""
 
 
 CHANG_MAXEMCHUK = Refinement(

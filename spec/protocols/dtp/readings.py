@@ -144,7 +144,7 @@ class Remembering(Dtp):
         self.came[p] += (m,)
 
     def put_message(self, p: Process, m: Message) -> None:
-        """Put the MSG into BUF as printed, and record that it came last."""
+        """Put the MSG into BUF as printed, and record that it is the latest MSG in BUF."""
         super().put_message(p, m)
         self.came[p] += (m,)
 

@@ -24,7 +24,7 @@ from antiphon.spec.services.ordering import (
 
 
 class DtpOrdering(DtpBounded, OrderingOfDeliveries):
-    """DTP, seen as the ordering machine."""
+    """DTP with helpers that compute, from its state, the state of the ordering machine that it refines."""
 
     def deliver_covered(self, p: Process) -> None:
         """Deliver as DTP does; the record `given` keeps what BUF_p contains before anything is removed."""

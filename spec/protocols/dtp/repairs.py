@@ -81,7 +81,7 @@ class AcknowledgeNew(Dtp):
     """
 
     def answers(self, p: Process, m: Message) -> bool:
-        """Return True only for a message without an ACK."""
+        """Return True only for a message to which no ACK has given a gsn."""
         return self.is_new(p, m)
 
 

@@ -523,7 +523,7 @@ class Dtp(Losses[Packet], Group):
         return item is not None and item.message not in self.buffer[p] and k not in self.handed[p]
 
     def is_recovered(self, p: Process) -> bool:
-        """Return True if p knows of nothing that it lost."""
+        """Return True if p misses no message and no ACK, as far as p knows."""
         return len(self.missed[p]) == 0 and not any(
             self.misses_number(p, k) or self.misses_message(p, k) for k in self.each(Number)
         )

@@ -53,7 +53,7 @@ class Com(InFlight[Envelope], Casts):
 
     @on(ComSend)
     def transmit_to(self, call: ComSend) -> None:
-        """Send one envelope to one endpoint."""
+        """Send the envelope of one packet to the endpoint that the call names."""
         if self.listens(call.to):
             self.network |= {Envelope(call.to, self.address(call.process), call.header)}
 

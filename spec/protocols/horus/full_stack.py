@@ -71,7 +71,7 @@ class MbrshipOverFrag(Mbrship, Frag):
             self.accept(call.process, call.origin, unit.place)
 
     def accept(self, p: Process, q: Process, k: Place) -> None:
-        """Take cast k of q at p, and hand it up."""
+        """Accept cast k of q at p, and hand it up."""
         if k not in self.got[p][q] and self.is_mine(p, q, k):
             self.got[p][q] |= {k}
             emit(GroupReceive(p, q, self.log[q][k - 1].body))

@@ -66,7 +66,7 @@ class Members(Crashes, Views):
     flushed: Map[Process, bool] = everywhere(False)
 
     def is_current(self, p: Process) -> bool:
-        """Return True if no view has left p out so far."""
+        """Return True if every view so far has p as a member."""
         return not any(p in self.left[q] for q in self.each(Process))
 
     def may_fail(self, p: Process) -> bool:

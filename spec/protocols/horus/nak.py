@@ -190,7 +190,7 @@ class Unnumbered(Com):
 
     @on(ComReceive)
     def pass_on(self, call: ComReceive) -> None:
-        """Pass up everything that comes."""
+        """Pass up every unit that comes, without regard to its number."""
         header = call.header
         source = call.source
         if source is not None and isinstance(header, Data):

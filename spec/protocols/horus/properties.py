@@ -65,7 +65,7 @@ class ViewSynchrony(ReliableBroadcast, Views):
 
     @on(Broadcast)
     def note_view(self, event: Broadcast) -> None:
-        """Record the view that a message belongs to."""
+        """Record the view in which a message was sent."""
         self.sent_in[event.message] = self.entered[event.process]
 
     @on(Deliver)
@@ -104,12 +104,12 @@ class NakChecked(NakBounded):
 
     @witness
     def Asked(self) -> bool:
-        """Witness: a member asked for a message again."""
+        """Witness: a member has asked for the retransmission of a message."""
         return any(isinstance(envelope.header, Negative) for envelope in self.network)
 
     @witness
     def CameEarly(self) -> bool:
-        """Witness: a message waits for an earlier one."""
+        """Witness: a message waits at a member for an earlier message."""
         return any(len(self.early[p][q]) > 0 for p in self.each(Process) for q in self.each(Process))
 
     @witness

@@ -110,13 +110,13 @@ class RankedInTurn(Total):
     """Reading of TOTAL: at a view change sources take turns, one message each, until none is left."""
 
     def deliver_the_rest(self, p: Process) -> None:
-        """Let the sources deliver in turn, as many rounds as there are messages."""
+        """Deliver at p the messages that are left, one of each source in turn, until none is left."""
         for _ in self.each(Message):
             for q in self.each(Process):
                 self.deliver_one(p, q)
 
     def deliver_one(self, p: Process, q: Process) -> None:
-        """Deliver the first message that is left of q: those with a number first."""
+        """Deliver at p the first message of q that is left; those with a number come before those without."""
         k = next((n for n in self.each(Number) if self.is_left(p, q, n)), None)
         if k is not None:
             item = self.numbered[p][k]

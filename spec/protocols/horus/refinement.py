@@ -60,7 +60,9 @@ class Given:
 
 
 class Places(Total, OrderingView):
-    """TOTAL over any MBRSHIP, seen as the abstract ordering machine."""
+    """TOTAL over any MBRSHIP with helpers that compute, from its state, the state of the abstract ordering
+    machine that it refines.
+    """
 
     sent: Map[Message, Sent | None] = everywhere(None)
     given: Map[Process, Set[Given]] = everywhere(Set())
@@ -103,7 +105,7 @@ class Places(Total, OrderingView):
         return self.down[p]
 
     def learned(self, p: Process) -> Set[Assigned]:
-        """Return the items that p has delivered."""
+        """Return the messages that p has delivered, with their places in the order."""
         return Set() | {
             Assigned(2 * self.messages * (item.view - 1) + item.place, 1, item.message)
             for item in self.given[p]
@@ -111,7 +113,7 @@ class Places(Total, OrderingView):
         }
 
     def history(self) -> Set[Assigned]:
-        """Return the items that any process which is up has delivered."""
+        """Return the messages that any live process has delivered, with their places in the order."""
         return Set() | {item for p in self.each(Process) for item in self.learned(p)}
 
     def at(self, p: Process) -> Position:
@@ -124,7 +126,9 @@ class Places(Total, OrderingView):
 
 
 class HorusTotalOrdering(Places, TotalBounded, MbrshipAlone):
-    """TOTAL over the abstract MBRSHIP, seen as the abstract ordering machine."""
+    """TOTAL over the abstract MBRSHIP with helpers that compute, from its state, the state of the abstract
+    ordering machine that it refines.
+    """
 
 
 HORUS_TOTAL = Refinement(
@@ -138,7 +142,9 @@ HORUS_TOTAL = Refinement(
 
 
 class HorusOrdering(Places, Horus, TotalBounded, FragBounded, NakBounded):
-    """TOTAL:MBRSHIP:FRAG:NAK:COM, seen as the abstract ordering machine."""
+    """TOTAL:MBRSHIP:FRAG:NAK:COM with helpers that compute, from its state, the state of the abstract
+    ordering machine that it refines.
+    """
 
 
 HORUS = Refinement(
@@ -155,7 +161,9 @@ HORUS = Refinement(
 
 
 class FlushedTotalOrdering(Places, TotalBounded, MbrshipFlushed):
-    """TOTAL over MBRSHIP with its flush, seen as the abstract ordering machine."""
+    """TOTAL over MBRSHIP with its flush, and helpers that compute, from its state, the state of the abstract
+    ordering machine that it refines.
+    """
 
 
 FLUSHED_TOTAL = Refinement(
@@ -182,8 +190,8 @@ class Way:
 class HorusFlushOverChannels(
     HorusFlush, TotalBounded, FragBounded, NakBounded, refines=TotalOverChannels
 ):
-    """The whole stack, seen as `TotalOverChannels`: FRAG:NAK:COM implements the reliable channels of the
-    latter.
+    """The whole stack with helpers that compute, from its state, the state of `TotalOverChannels` that it
+    refines: FRAG:NAK:COM implements the reliable channels of `TotalOverChannels`.
 
     A channel holds first the packets that FRAG has handed up and the receiver has not handled, then those
     that were cast and have not come. It is empty if the receiver is down or has left the sender behind.
@@ -208,7 +216,8 @@ class HorusFlushOverChannels(
 
 
 class FlushedViewSynchrony(OverFlush, SynchronyOfEvents, refines=ViewSynchronousMachine):
-    """MBRSHIP with its flush, seen as the abstract machine of view synchrony.
+    """MBRSHIP with its flush, and helpers that compute, from its state, the state of the abstract machine of
+    view synchrony that it refines.
 
     Take it with `one_failure`: a second failure may come when only some members have installed a view, which
     no flush survives.

@@ -85,7 +85,7 @@ class ViewsFinite(ViewChange, NormalSparing):
         self.forget_report(p)
 
     def clear(self, p: Process) -> None:
-        """Forget state of p that no process will ask for."""
+        """Forget the parts of p's state that no process will read any more."""
         self.received[p] = Set()
         self.numbered[p] = Set()
         self.stable[p] = Set()
@@ -129,7 +129,7 @@ class Urgent(ViewsFinite):
 
     @constraint("settle", "deliver")
     def is_first(self, p: Process) -> bool:
-        """Bound: no process before p can make a message stable, or deliver one."""
+        """Bound: p is the first process that can make a message stable, or deliver one."""
         return not any(self.goes_on(q) for q in self.each(Process) if q < p)
 
 

@@ -287,7 +287,7 @@ class IrbpByMessage(IrbpProperties):
             self.send_number(p, None)
 
     def clear(self, p: Process) -> None:
-        """Forget state of p that no process will ask for."""
+        """Forget the parts of p's state that no process will read any more."""
         super().clear(p)
         self.waiting[p] = ()
 
@@ -313,7 +313,7 @@ class IrbpByMessage(IrbpProperties):
 
     @constraint("sequence", "settle", "deliver", "report", "propose", "adopt")
     def is_first_that_can_step(self, p: Process) -> bool:
-        """Bound: of several processes that can take a step, p is the first."""
+        """Bound: p takes a step only if no process with a lower index can take one."""
         return not any(self.can_step(q) for q in self.each(Process) if q < p)
 
     # Bounds -------------------------------------------------------------------------------------------------

@@ -62,7 +62,9 @@ class Figure32(IrbpBounded):
 
 
 class ByMessageIsFigure32(IrbpByMessage):
-    """Figure 32 message by message, seen as figure 32."""
+    """Figure 32 message by message, with helpers that compute, from its state, the state of figure 32 that it
+    refines.
+    """
 
     def seen_report(self, p: Process) -> Set[Sequenced]:
         """Return the report of p, until p has installed the next list or is excluded."""

@@ -55,7 +55,7 @@ class IViewChange(ViewChange):
         self.acknowledge(p)
 
     def acknowledge(self, p: Process) -> None:
-        """Send the ack (step 1): `send ack to all`."""
+        """Send p's ack for the i-view (step 1): `send ack to all`."""
         if self.exchanges_queues():
             self.send_report(p)
 

@@ -105,7 +105,7 @@ class IViewsFinite(IViewChange, ViewsFinite):
     """Figure 34 with finitely many views, where state that no process will read is forgotten."""
 
     def end_outside(self, p: Process) -> None:
-        """Forget state of an external process that no process will read."""
+        """Forget the parts of an external process's state that no process will read any more."""
         self.forget_report(p)
         self.begins[p] = False
         self.suspected[p] = everywhere(False)

@@ -252,7 +252,7 @@ class NormalPhase(Crashes, Views):
         )
 
     def contiguous(self, p: Process) -> LastNumber:
-        """Return the highest number up to which p knows all numbers."""
+        """Return the highest number up to which p knows all numbers without a gap."""
         return max(
             (k for k in self.each(Number) if all(self.knows(p, j) for j in self.each(Number) if j <= k)),
             default=0,

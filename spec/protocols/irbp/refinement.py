@@ -30,7 +30,7 @@ class Figure25Queues(RbpResilientOrdering):
     """The queues of figure 25 in the words of the normal phase: a message has one name."""
 
     def bodies(self, some: Set[Body]) -> Set[Message]:
-        """Return messages under their only name."""
+        """Return the messages of these bodies: in the normal phase a message has only one name."""
         return Set() | {body.message for body in some}
 
     def items(self, some: Set[figure25.Sequenced]) -> Set[Sequenced]:
@@ -61,7 +61,9 @@ class Figure25Queues(RbpResilientOrdering):
 
 
 class Figure25Normal(Figure25Queues, refines=NormalFinite):
-    """Figure 25, seen as the normal phase. `highest` and `numbers` must be `messages + 1 + passes`."""
+    """Figure 25 with helpers that compute, from its state, the state of the normal phase that it refines.
+    `highest` and `numbers` must be `messages + 1 + passes`.
+    """
 
     highest: Const[int] = 4
     views: Const[int] = 1
@@ -73,7 +75,7 @@ class Figure25Normal(Figure25Queues, refines=NormalFinite):
         return Set() | {p for p in self.each(Process)}
 
     def version(self, p: Process) -> View:
-        """Return the only version of the list."""
+        """Return 1, the version of the only list."""
         return 1
 
     def begins(self, p: Process) -> bool:
@@ -121,7 +123,9 @@ class Figure25Normal(Figure25Queues, refines=NormalFinite):
 
 
 class NormalOrdering(NormalFinite, OrderingView):
-    """The normal phase in one list, seen as the abstract ordering machine."""
+    """The normal phase in one list, with helpers that compute, from its state, the state of the abstract
+    ordering machine that it refines.
+    """
 
     def item_of(self, ack: Ack) -> Assigned:
         """Return a number with its message as an item of the machine."""
@@ -136,7 +140,7 @@ class NormalOrdering(NormalFinite, OrderingView):
         return Set() | {self.item_of(ack) for ack in self.acks}
 
     def learned(self, p: Process) -> Set[Assigned]:
-        """Return the items that p knows, or knew until it delivered them."""
+        """Return the numbered messages that p knows now, and those that it has delivered."""
         return Set() | {self.item_of(ack) for ack in self.acks if self.knows(p, ack.number)}
 
     def at(self, p: Process) -> Position:
@@ -155,7 +159,8 @@ NORMAL_PHASE = Refinement(
 
 
 class IrbpOrdering(IrbpBounded, OrderingOfDeliveries):
-    """iRBP, seen as the abstract ordering machine, through all its lists.
+    """iRBP, through all its lists, with helpers that compute, from its state, the state of the abstract
+    ordering machine that it refines.
 
     A list may take back a number that nobody has delivered, so that the history is what was delivered
     (`given`, which no step of the protocol reads). A number that a process passed over without a delivery was

@@ -367,7 +367,7 @@ class TwoViews(IViewChange):
 
     @action(fairness="weak")
     def fetch(self, p: Process, q: Process, item: Sequenced) -> None:
-        """Fetch the first message that p lacks from q, which has kept it."""
+        """Fetch at p, from q, which has kept it, the first message that p lacks."""
         require(self.may_ask(p, q) and item in self.stable[q] | self.kept[q])
         require(self.first_missed(p) == item.number)
         self.stable[p] |= {item}

@@ -46,7 +46,7 @@ class Urgent(MovingSequencer):
 
     @constraint("check_numbers", "have_bodies")
     def has_delivered(self, p: Process) -> bool:
-        """Bound: p has delivered everything that it can, before it tests."""
+        """Bound: p tests for missing messages only after it has delivered everything that it can."""
         return not self.can_deliver(p)
 
 

@@ -49,7 +49,7 @@ class MovingSequencerChecked(MovingSequencerBounded, TotalOrderBroadcast):
 
     @witness
     def AllDelivered(self) -> bool:
-        """Witness: everything was broadcast, numbered and delivered everywhere."""
+        """Witness: every message was broadcast, and every process has delivered every message."""
         return self.broadcasts == self.messages and all(
             self.next_deliver[p] == self.messages + 1 for p in self.each(Process)
         )

@@ -16,7 +16,9 @@ from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingV
 
 
 class MovingSequencerOrdering(MovingSequencerBounded, OrderingView):
-    """Figure 12, seen as the abstract ordering machine."""
+    """Figure 12 with helpers that compute, from its state, the state of the abstract ordering machine that it
+    refines.
+    """
 
     def submitted(self) -> Set[Message]:
         """Return the messages that were broadcast; they are broadcast in the order of their indices."""

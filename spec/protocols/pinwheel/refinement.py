@@ -14,7 +14,9 @@ from antiphon.spec.services.ordering import OrderingMachine, steps_between
 
 
 class PinwheelOrdering(Pinwheel, SequenceOrdering):
-    """Pinwheel, seen as the ordering machine."""
+    """Pinwheel with helpers that compute, from its state, the state of the ordering machine that it
+    refines.
+    """
 
 
 PINWHEEL = Refinement(

@@ -98,12 +98,12 @@ class Urgent(RbpFinite):
 
     @constraint("accept", "sequence")
     def has_delivered(self, p: Process) -> bool:
-        """Bound: p delivers all that it can before any other step of p."""
+        """Bound: p takes another step only after it has delivered everything that it can."""
         return not self.delivers(p)
 
     @constraint("sequence")
     def has_accepted(self, p: Process) -> bool:
-        """Bound: p accepts the token before it sequences."""
+        """Bound: p gives numbers only after it has accepted the token."""
         return not self.can_accept(p)
 
 

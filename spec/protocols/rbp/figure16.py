@@ -190,7 +190,7 @@ class Rbp(Losses[Packet], Group):
 
     @action(fairness="weak", per="p")
     def resend(self, p: Process) -> None:
-        """Send the message again (lines 12-15, another round)."""
+        """Send p's pending message again (lines 12-15, another round of the loop)."""
         own = self.pending[p]
         require(own is not None)
         if own is not None:
@@ -409,7 +409,7 @@ class Rbp(Losses[Packet], Group):
 
     @action(fairness="weak", per="p")
     def resend_token(self, p: Process) -> None:
-        """Send the token again (lines 47-49, another round)."""
+        """Send the token of p again (lines 47-49, another round of the loop)."""
         sent = self.passed[p]
         require(sent is not None)
         if sent is not None:

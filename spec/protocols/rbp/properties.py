@@ -121,7 +121,7 @@ class RbpProperties(RbpBounded):
 
     @witness
     def AllDelivered(self) -> bool:
-        """Witness: everything was broadcast, numbered, and delivered everywhere."""
+        """Witness: every message was broadcast, and every process has delivered every message."""
         return self.broadcasts == self.messages and all(
             self.last_delivered[p] == self.messages + 1 for p in self.each(Process)
         )

@@ -17,7 +17,9 @@ from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingV
 
 
 class RbpOrdering(RbpBounded, OrderingView):
-    """Figure 16, seen as the abstract ordering machine."""
+    """Figure 16 with helpers that compute, from its state, the state of the abstract ordering machine that it
+    refines.
+    """
 
     def named(self, b: Identifier | None) -> Message | None:
         """Return the message that B stands for, as its source knows it; None for NULL."""

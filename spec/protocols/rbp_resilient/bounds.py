@@ -137,7 +137,7 @@ class Urgent(RbpFinite):
 
     @constraint("sequence")
     def has_accepted(self, p: Process) -> bool:
-        """Bound: p accepts the token before it sequences."""
+        """Bound: p gives numbers only after it has accepted the token."""
         return not self.can_accept(p)
 
 

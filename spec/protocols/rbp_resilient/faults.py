@@ -34,7 +34,7 @@ class RbpFaults(RbpResilient):
 
     @action(fairness="weak")
     def install(self, p: Process) -> None:
-        """Install the token list at a late process."""
+        """Install the token list at p, which begins the protocol later than other processes."""
         require(not self.installed[p])
         self.installed[p] = True
 

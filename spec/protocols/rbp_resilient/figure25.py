@@ -189,7 +189,7 @@ class RbpResilient(Losses[Packet], Crashes):
 
     @action(fairness="weak")
     def resend(self, p: Process) -> None:
-        """Send the message again (lines 13-16, another round)."""
+        """Send p's pending message again (lines 13-16, another round of the loop)."""
         own = self.pending[p]
         require(own is not None)
         if own is not None:
@@ -384,7 +384,7 @@ class RbpResilient(Losses[Packet], Crashes):
 
     @action(fairness="weak")
     def resend_token(self, p: Process) -> None:
-        """Send the token again (lines 53-55 and 60-62, another round)."""
+        """Send the token of p again (lines 53-55 and 60-62, another round of the loop)."""
         sent = self.passed[p]
         require(sent is not None)
         if sent is not None:
@@ -481,7 +481,7 @@ class RbpResilient(Losses[Packet], Crashes):
         return False
 
     def is_active(self, p: Process) -> bool:
-        """Return True if p is up; in changing lists also if it works in its list."""
+        """Return True if p is up. A subclass whose lists change also requires that p works in its list."""
         return not self.down[p]
 
     def was_accepted(self, p: Process, k: Number) -> bool:

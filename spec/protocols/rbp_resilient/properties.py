@@ -322,7 +322,7 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @witness
     def AllDelivered(self) -> bool:
-        """Witness: everything was broadcast, removed and delivered everywhere."""
+        """Witness: every message was broadcast, and every process has delivered and removed every message."""
         return self.broadcasts == self.messages and all(
             any(
                 body.message == m and body in self.collected[p] and self.has_delivered(p, body)

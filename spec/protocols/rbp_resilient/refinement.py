@@ -18,7 +18,9 @@ from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingV
 
 
 class RbpResilientOrdering(RbpResilientBounded, OrderingView):
-    """Figure 25, seen as the abstract ordering machine."""
+    """Figure 25 with helpers that compute, from its state, the state of the abstract ordering machine that it
+    refines.
+    """
 
     given: Map[Process, Set[Assigned]] = everywhere(Set())
 

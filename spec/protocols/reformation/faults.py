@@ -65,7 +65,7 @@ class AnySite(Reformation):
     """
 
     def is_greatest(self, p: Process, responders: Set[Process], s: Process) -> bool:
-        """Return True: no responder is compared with others."""
+        """Return True: any responder s counts as the one with the most knowledge."""
         return True
 
 

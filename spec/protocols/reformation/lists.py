@@ -72,7 +72,7 @@ class ListsChecked(TokenLists, readings=(majority,)):
     """Token lists, checked for a split of the group."""
 
     def is_complete(self, a: ListName) -> bool:
-        """Return True if all sites of list a have it as their last, and work."""
+        """Return True if every site of list a works in list a, and has no later list."""
         return all(
             self.current[q] == a and self.works[q]
             for q in self.each(Process)

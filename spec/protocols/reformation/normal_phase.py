@@ -102,7 +102,7 @@ class NormalPhase(Reformation):
         emit(Deliver(p, self.log[p][k - 1].message))
 
     def stable_up_to(self, p: Process) -> int:
-        """Return the number up to which all of p's list have acknowledged in it."""
+        """Return the number up to which all sites of p's list have acknowledged in this list."""
         a = self.current[p]
         return min((self.acknowledged[q][a] for q in self.each(Process) if q in self.members(a)), default=0)
 

@@ -244,7 +244,7 @@ class RbpReformingRuns(RbpReformingChecked):
         )
 
     def is_called_for(self, cause: Cause) -> bool:
-        """Return True if this cause called the originator of the valid list."""
+        """Return True if the originator of the valid list called Reformation for this cause."""
         return any(
             self.tokens[a] and self.has_begun(p, a) and self.called_by[p] is cause
             for a in self.each(Attempt)

@@ -30,7 +30,7 @@ class RbpReformingPoints(RbpReformingChecked):
 
     @witness
     def FailsWaiting(self) -> bool:
-        """Witness: a process fails that has given up a reformation."""
+        """Witness: a process fails after it has given up a reformation."""
         return self.fails_in(Stage.waiting)
 
     @witness
@@ -163,7 +163,7 @@ class RbpReformingPoints(RbpReformingChecked):
 
     @witness
     def LossWhileAuthorising(self) -> bool:
-        """Witness: a packet may be lost in phase III."""
+        """Witness: a packet may be lost while the originator is in phase III."""
         return self.loses_in(Stage.authorising)
 
     @witness

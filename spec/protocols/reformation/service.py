@@ -342,7 +342,7 @@ class TokenListServiceChecked(
 
     @witness
     def AllDelivered(self) -> bool:
-        """Witness: all have delivered every message in a list that was formed."""
+        """Witness: every process has delivered every message, in a list that Reformation formed."""
         return all(
             self.current[p] > 0 and self.delivered[p][m]
             for p in self.each(Process)

@@ -59,7 +59,7 @@ class SeveralInOneAck(NormalSparing):
         return sum(1 for m in self.received[p] if not self.is_numbered(p, m))
 
     def learn(self, p: Process, item: Sequenced) -> None:
-        """Learn all numbers that one acknowledgement gives, together."""
+        """Learn, at p, all numbers that the acknowledgement with this item gives, in one step."""
         super().learn(p, item)
         self.numbered[p] |= {
             Sequenced(ack.message, ack.number)
@@ -155,7 +155,7 @@ class CountAcknowledgements(Levels):
     """Reading of RMP: an acknowledgement counts once, however many messages it numbers."""
 
     def acknowledged_since(self, p: Process, k: Number) -> int:
-        """Return the number of acknowledgements from number k on that p knows."""
+        """Return how many acknowledgements with number k or a later one p knows."""
         return sum(1 for j in self.each(Number) if k <= j and j <= self.last_number[p] and self.is_last(p, j))
 
     def is_last(self, p: Process, j: Number) -> bool:

@@ -155,7 +155,7 @@ class SequencerChecked(SequencerBounded, TotalOrderBroadcast):
 
     @witness
     def AllDelivered(self) -> bool:
-        """Witness: everything was sent, and everybody has accepted it."""
+        """Witness: every message was sent, and every process has accepted every message."""
         return self.broadcasts == self.messages and all(
             self.received_table[p][s] == self.last_number[s]
             for p in self.each(Process)

@@ -23,7 +23,9 @@ Turn = Annotated[int, Between(1, "messages + room")]
 
 
 class SequencerOrdering(SequencerBounded, OrderingOfDeliveries):
-    """SEQUENCER, seen as the abstract ordering machine."""
+    """SEQUENCER with helpers that compute, from its state, the state of the abstract ordering machine that it
+    refines.
+    """
 
     @on(Deliver)
     def remember(self, event: Deliver) -> None:

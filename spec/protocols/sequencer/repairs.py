@@ -40,7 +40,7 @@ class Leaving(Sequencer):
         return k < (len(self.log[s]) if q == s else self.heard[s][q])
 
     def is_flushed(self, p: Process) -> bool:
-        """Return True if q has received the multicast of s at position k (from 0), or is s itself."""
+        """Return True if p has received every multicast that a member which goes on with p has received."""
         return not any(self.may_hear(p, s) for s in self.each(Process))
 
 
@@ -79,7 +79,9 @@ class Flush(Leaving):
 
     @action(fairness="weak")
     def change_view(self, p: Process) -> None:
-        """Change the view only if p is flushed."""
+        """Change the view at p only if p is flushed: p has received what every member that goes on with p has
+        received.
+        """
         require(self.may_install(p) and self.is_flushed(p))
         super().change_view(p)
 

@@ -45,7 +45,7 @@ class Figure2Checked(Figure2Bounded, ReliableBroadcast):
 
     @witness
     def AllDelivered(self) -> bool:
-        """Witness: everything was broadcast and is delivered everywhere."""
+        """Witness: every message was broadcast, and every process has delivered every message."""
         return self.broadcasts == self.messages and all(
             len(self.delivered_queue[p]) == self.messages for p in self.each(Process)
         )
@@ -73,7 +73,7 @@ class Figure5Checked(Figure5Bounded, ReliableBroadcast):
 
     @witness
     def AllDelivered(self) -> bool:
-        """Witness: everything was broadcast and is delivered everywhere."""
+        """Witness: every message was broadcast, and every process has delivered every message."""
         return self.broadcasts == self.messages and all(
             len(self.delivered_queue[p]) == self.messages for p in self.each(Process)
         )

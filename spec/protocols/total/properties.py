@@ -77,11 +77,11 @@ class TotalChecked(TotalBounded, TotalOrderBroadcast):
             self.view_count[p][v] = k
 
     def discard_lower(self, p: Process, m: Message) -> None:
-        """Discard a message whose id is lower than expected, and emit that."""
+        """Discard a message whose id is lower than expected, and emit the event `Discarded`."""
         emit(Discarded(p, m))
 
     def discard_twin(self, p: Process, queued: Message, m: Message) -> None:
-        """Discard a message whose id is queued, and emit that."""
+        """Discard a message whose id is queued already, and emit the event `QueuedTwice`."""
         emit(QueuedTwice(p, queued, m))
 
     @on(Discarded)
@@ -192,7 +192,7 @@ class TotalChecked(TotalBounded, TotalOrderBroadcast):
 
     @witness
     def AllDelivered(self) -> bool:
-        """Witness: all members have passed up everything."""
+        """Witness: every member has passed up every message."""
         return all(self.delivered[p][m] for p in self.each(Process) for m in self.each(Message))
 
 

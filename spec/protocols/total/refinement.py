@@ -19,7 +19,9 @@ from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingO
 
 
 class TotalOrdering(TotalBounded, OrderingOfDeliveries):
-    """TOTAL, seen as the abstract ordering machine."""
+    """TOTAL with helpers that compute, from its state, the state of the abstract ordering machine that it
+    refines.
+    """
 
     @on(Deliver)
     def remember(self, event: Deliver) -> None:

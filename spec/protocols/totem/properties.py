@@ -35,7 +35,7 @@ class TotemProperties(TotemBounded):
 
     @witness
     def AllDelivered(self) -> bool:
-        """Witness: everything was multicast and delivered everywhere."""
+        """Witness: every update was multicast, and every process has delivered every update."""
         return self.assigned == self.messages and all(
             self.status[p] == self.messages for p in self.each(Process)
         )

@@ -16,7 +16,9 @@ from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingV
 
 
 class TotemOrdering(TotemBounded, OrderingView):
-    """Totem's ordering, seen as the ordering machine."""
+    """Totem's ordering with helpers that compute, from its state, the state of the ordering machine that it
+    refines.
+    """
 
     def submitted(self) -> Set[Message]:
         """Return the updates that were multicast; they are multicast in the order of their indices, each with

@@ -17,7 +17,9 @@ from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingO
 
 
 class TotemRingOrdering(TotemRingBounded, OrderingOfDeliveries):
-    """The ring, seen as the ordering machine."""
+    """The ring with helpers that compute, from its state, the state of the ordering machine that it
+    refines.
+    """
 
     @on(Deliver)
     def remember(self, event: Deliver) -> None:

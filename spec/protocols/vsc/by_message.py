@@ -303,7 +303,7 @@ class VscByMessage(VscBounded):
 
     @constraint("propose", "adopt")
     def is_first_that_can_step(self, p: Process) -> bool:
-        """Bound: of several processes that can take a step, p is the first."""
+        """Bound: p takes a step only if no process with a lower index can take one."""
         return not any(self.can_step(q) for q in self.each(Process) if q < p)
 
 

@@ -20,7 +20,9 @@ from antiphon.spec.services.view_machine import (
 
 
 class VscSynchronous(VscBounded, SynchronyOfEvents, refines=ViewSynchronousMachine):
-    """Figure 29, seen as the abstract machine of view synchrony."""
+    """Figure 29 with helpers that compute, from its state, the state of the abstract machine of view
+    synchrony that it refines.
+    """
 
 
 class VscMonitored(VscBounded, ViewSynchronousMonitor):

@@ -212,7 +212,7 @@ class _Text:
         self.numbers = {part: words + place for place, part in enumerate(parts(words))}
 
     def begin(self) -> None:
-        """Emit the loads that both functions need."""
+        """Begin the function with the loads that every function over trees needs."""
         self.context = self.emit("inttoptr i64 %context to ptr")
         self.path = self.pointer(self.field(PATH))
 

@@ -51,7 +51,7 @@ holds: Any
 
 
 def mix(value: int) -> int:
-    """Return 64 bits that look independent of those of other values."""
+    """Return 64 bits that are scrambled from `value`: they look independent of the bits of other values."""
     value = (value ^ (value >> 32)) * FINISHER
     value = (value ^ (value >> 29)) * FINISHER
     return value ^ (value >> 32)
