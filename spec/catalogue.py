@@ -34,7 +34,7 @@ class Entry:
         about: one sentence.
         spec_at: the specification with the service that judges it, a `type[Spec]`.
         claims_at: the documents' claims about the specification, a `tuple[Claim, ...]`; entries may share
-        them.
+            them.
         family: the letters with which the identifiers of these claims begin, in lower case.
         refinement_at: the sense in which it is an abstract machine of `spec.services`, a `Refinement`.
         binding_at: what joins it to its implementation, an `antiphon.conformance.compare.bindings.Bound`.

@@ -75,7 +75,7 @@ class Explorer:
         error: the first error of the specification.
         position: how far the walk is.
         seconds: how long the walk took, from the question on (`limits`), and the time `earlier` of the walk
-        that it continues.
+            that it continues.
     """
 
     def __init__(

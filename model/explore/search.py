@@ -66,7 +66,7 @@ class Search(Visitor):
 
         Raises:
             Refused: the earlier search did not look for a property that is asked now, and its states are not
-            looked at again.
+                looked at again.
         """
         self.decided = position.decided
         self.open = [name for name in self.open if name not in self.decided]

@@ -113,7 +113,7 @@ def save(trace: Trace, path: str | Path, *, binding: str = "") -> None:
         trace: the run.
         path: the file.
         binding: place of the binding whose implementation deviates from the run, "file.py:Name" or
-        "module:Name"; empty for a binding of the catalogue.
+            "module:Name"; empty for a binding of the catalogue.
 
     Raises:
         TraceFileError: the specification could not be found again by import, or no run could begin where the

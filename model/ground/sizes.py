@@ -34,7 +34,7 @@ def refuse_large(program: Program) -> None:
 
     Raises:
         SpecError: an action or a range has more; the message gives its size, its place, and the domains that
-        make it.
+            make it.
     """
     module = program.module
     for method in program.declaration.marked("action", "environment"):

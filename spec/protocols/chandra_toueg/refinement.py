@@ -26,11 +26,13 @@ class ChandraTouegIsConsensus(ChandraTouegChecked):
         )
 
     def offers(self, p: Process) -> Value | None:
-        """Return the value that p offers to the machine: its proposal, until a value is decided."""
+        """Return the value that p offers to the machine of consensus: its proposal, until a value is
+        decided.
+        """
         return self.proposal[p] if self.chosen() is None else None
 
     def told(self, p: Process) -> bool:
-        """Return True if p has decided: the machine has told p the chosen value."""
+        """Return True if p has decided: in the machine of consensus p has been told the chosen value."""
         return self.has_decided(p)
 
     def proposed(self, p: Process) -> bool:

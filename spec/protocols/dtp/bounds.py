@@ -41,7 +41,7 @@ class DtpCounted(Dtp):
 
     @constraint("resend_message", "resend_pass", "repeat_request")
     def may_expire(self) -> bool:
-        """Return True if another timeout is left."""
+        """Return True if the bound allows another timeout."""
         return budget(self.unlimited or self.expired < self.timeouts)
 
     @action(fairness="weak", per="p")

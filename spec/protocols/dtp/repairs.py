@@ -35,7 +35,7 @@ class NumberPasses(Dtp):
         return super().gives_token(p, seen) and self.turn_of(seen) > self.turn[p]
 
     def take_pass(self, p: Process, sender: Process, seen: Pass) -> None:
-        """Take the pass, and remember its number."""
+        """Take the pass of the token at p, and remember its number."""
         super().take_pass(p, sender, seen)
         self.turn[p] = max(self.turn[p], self.turn_of(seen))
 

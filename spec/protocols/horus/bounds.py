@@ -42,7 +42,7 @@ class DeliverAtOnce(Total):
     """
 
     def keep(self, p: Process, q: Process, m: Message) -> None:
-        """Deliver the message at once."""
+        """Deliver message m of q to p at once, instead of keeping it."""
         self.hand_up(p, q, m)
 
 

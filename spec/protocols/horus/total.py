@@ -182,7 +182,9 @@ class Total(Members):
 
     @on(GroupView)
     def enter(self, call: GroupView) -> None:
-        """Deliver the remaining messages, and give the token of the view to the lowest ranked member."""
+        """Enter a new view: deliver the remaining messages of the old view, and give the token of the new
+        view to its lowest ranked member.
+        """
         p = call.process
         self.go_on(p)
         self.numbered[p] = everywhere(None)

@@ -107,7 +107,7 @@ class IrbpByMessage(IrbpProperties):
         self.waiting[p] += (m,)
 
     def send_number(self, p: Process, m: Message | None) -> None:
-        """Send a number (lines 54 and 61)."""
+        """Send p's next number with m, or with NULL, to all (lines 54 and 61)."""
         k = self.last_number[p] + 1
         super().send_number(p, m)
         self.sent |= {Ack(self.version[p], p, m, k)}
@@ -135,7 +135,7 @@ class IrbpByMessage(IrbpProperties):
         self.r_deliver(p)
 
     def r_deliver(self, p: Process) -> None:
-        """Receive a call, and send it on to all."""
+        """Receive, at p, the call of a view change, and send it on to all."""
         v = self.version[p]
         self.called[v] = True
         self.calls[p] = True
@@ -213,7 +213,7 @@ class IrbpByMessage(IrbpProperties):
         self.sent |= {Told(p, self.version[p])}
 
     def forget_report(self, p: Process) -> None:
-        """Keep the report, since others may still read it."""
+        """Keep p's report, since other processes may still read it."""
 
     @action(fairness="weak", per="p")
     def propose(self, p: Process, heard: Set[Process]) -> None:

@@ -128,7 +128,7 @@ class NormalOrdering(NormalFinite, OrderingView):
     """
 
     def item_of(self, ack: Ack) -> Assigned:
-        """Return a number with its message as an item of the machine."""
+        """Return a number with its message as an item of the ordering machine."""
         return Assigned(1, ack.number, ack.message)
 
     def submitted(self) -> Set[Message]:
@@ -136,7 +136,7 @@ class NormalOrdering(NormalFinite, OrderingView):
         return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
 
     def history(self) -> Set[Assigned]:
-        """Return every number that was given, as the history of the machine."""
+        """Return every number that was given, with its message, as the history of the ordering machine."""
         return Set() | {self.item_of(ack) for ack in self.acks}
 
     def learned(self, p: Process) -> Set[Assigned]:

@@ -76,12 +76,14 @@ class TwoViewsFinite(IViewsFinite, TwoViews):
 
     @constraint("call_regular", "misjudge")
     def is_list_left(self, p: Process) -> bool:
-        """Return True if another list is left."""
+        """Return True if the bound allows another list after p's present one."""
         return budget(self.version[p] < self.views)
 
     @constraint("refuse")
     def is_list_left_to_leave(self, p: Process) -> bool:
-        """Bound: another list is left, for a process p that calls a view change before it gives up."""
+        """Bound: a process p that calls a view change before it gives up does so only if the bound allows
+        another list.
+        """
         return not self.leaves_first() or budget(self.version[p] < self.views)
 
     def clear(self, p: Process) -> None:

@@ -74,5 +74,7 @@ class MovingSequencerBounded(
 
     @constraint("sequence")
     def has_number(self) -> bool:
-        """Return True if a number is left: one for each message, and `spare` more."""
+        """Return True if the bound allows another number; it allows one for each message, and `spare`
+        more.
+        """
         return self.token_number < self.messages + self.spare

@@ -233,8 +233,8 @@ class MovingSequencer(Losses[Data | Notice | Request | RequestNumbers], Group):
 
     @action(fairness="weak")
     def receive_notice(self, packet: Annotated[Notice, In("network")]) -> None:
-        """Receive a number (lines 28-31): ask once for its message if that is missing, and record
-        the number.
+        """Receive the number of a message (lines 28-31): ask once for the message if it is missing, and
+        record the number.
         """
         p = packet.to
         m = packet.item.message

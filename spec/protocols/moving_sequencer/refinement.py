@@ -25,7 +25,7 @@ class MovingSequencerOrdering(MovingSequencerBounded, OrderingView):
         return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
 
     def history(self) -> Set[Assigned]:
-        """Return all entries of all seqQ, as the history of the machine."""
+        """Return all entries of all seqQ, as the history of the ordering machine."""
         return Set() | {
             Assigned(1, item.number, item.message) for p in self.each(Process) for item in self.numbered[p]
         }

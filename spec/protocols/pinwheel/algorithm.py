@@ -56,15 +56,17 @@ class Notifying(Sequence):
         self.holder = Process((p.index + 1) % self.processes)
 
     def obtain(self, p: Process, m: Message) -> None:
-        """Obtain a message, and note its sender's hgsn (`maintains hgsn_j it has received from LTM_j`)."""
+        """Note that p has received m, and note the hgsn of its sender (`maintains hgsn_j it has received from
+        LTM_j`).
+        """
         super().obtain(p, m)
         q = self.source[m]
         if q is not None:
             self.hear(p, q, self.stamp[m])
 
     def learn(self, p: Process) -> None:
-        """Learn a gsn, and with it the hgsn of its giver (`the gsn assigned to the message by LTM_i is equal
-        to hgsn_i`).
+        """Learn, at p, the next gsn, and with it the hgsn of its giver (`the gsn assigned to the message by
+        LTM_i is equal to hgsn_i`).
         """
         super().learn(p)
         q = self.sender[self.acknowledged[p]]

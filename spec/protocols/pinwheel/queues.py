@@ -39,7 +39,7 @@ class PinwheelInQueues(InQueues, Notifying):
         self.collect(p)
 
     def learn(self, p: Process) -> None:
-        """Learn the ACK, which also names the token holder."""
+        """Learn, at p, the next ACK, which also names the token holder."""
         super().learn(p)
         k = self.acknowledged[p]
         t = self.sender[k]

@@ -231,7 +231,9 @@ class Rbp(Losses[Packet], Group):
         return True
 
     def take_message(self, p: Process, body: Body) -> None:
-        """Take a message (lines 19-23). The `else` of line 22 is aligned with the `if` of line 20."""
+        """Take the message of `body` at p (lines 19-23). The `else` of line 22 is aligned with the `if` of
+        line 20.
+        """
         if self.is_numbered(p, body.identifier):  # line 19
             if self.is_toknext(p):  # line 20
                 self.tell_number(p, body.identifier)  # line 21
@@ -249,7 +251,7 @@ class Rbp(Losses[Packet], Group):
         return self.successor(p) == p
 
     def tell_number(self, p: Process, b: Identifier) -> None:
-        """Send the number to the source of B (line 21, `send (B, seqnum) to q`)."""
+        """Send the number of B to the source of B (line 21, `send (B, seqnum) to q`)."""
         for item in self.numbered[p]:
             if item.identifier == b and b.source != p:
                 self.send_number(b.source, item)

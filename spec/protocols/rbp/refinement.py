@@ -32,7 +32,7 @@ class RbpOrdering(RbpBounded, OrderingView):
         return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
 
     def history(self) -> Set[Assigned]:
-        """Return all entries of all seqQ, as the history of the machine."""
+        """Return all entries of all seqQ, as the history of the ordering machine."""
         return Set() | {
             Assigned(1, item.number, self.named(item.identifier))
             for p in self.each(Process)

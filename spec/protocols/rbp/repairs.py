@@ -113,7 +113,7 @@ class HandledReplies(Rbp):
 
     @action(fairness="weak", per="packet")
     def receive_numbered(self, packet: Annotated[Numbered, In("network")]) -> None:
-        """Receive a number that was sent again."""
+        """Receive the number of a message that was sent again."""
         p = packet.to
         require(self.can_receive(p))
         self.network -= {packet}

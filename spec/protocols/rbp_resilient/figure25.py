@@ -227,7 +227,7 @@ class RbpResilient(Losses[Packet], Crashes):
             self.take_message(packet.to, packet.body)
 
     def take_message(self, p: Process, body: Body) -> None:
-        """Take a message (lines 20-24)."""
+        """Take the message of `body` at p (lines 20-24)."""
         if self.is_old(p, body):  # line 20
             if self.successor(p) == p:  # line 21
                 self.repeat_ack(p, body)  # line 22

@@ -51,7 +51,7 @@ class RemovingAll(RbpResilient):
         return True
 
     def keep_stable(self, p: Process, item: Sequenced) -> None:
-        """Keep a message in stableQ if it is stable (lines 75-76)."""
+        """Keep the message of an item in stableQ of p if it is stable (lines 75-76)."""
         if self.is_stable(p, item.number):
             super().keep_stable(p, item)
 

@@ -51,7 +51,7 @@ class RbpResilientOrdering(RbpResilientBounded, OrderingView):
         return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
 
     def history(self) -> Set[Assigned]:
-        """Return all pairs that any process knows, up or not, as the history of the machine."""
+        """Return all pairs that any process knows, up or not, as the history of the ordering machine."""
         return Set() | {item for p in self.each(Process) for item in self.learned(p)}
 
     def at(self, p: Process) -> Position:

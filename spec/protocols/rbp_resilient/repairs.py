@@ -115,7 +115,7 @@ class HandledReplies(RbpResilient):
 
     @action(fairness="weak")
     def receive_numbered(self, packet: Annotated[Numbered, In("network")]) -> None:
-        """Receive a number that was sent again (line 43)."""
+        """Receive the number of a message that was sent again (line 43)."""
         self.network -= {packet}
         self.learn(packet.to, Sequenced(packet.body, packet.number))
 

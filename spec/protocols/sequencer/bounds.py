@@ -27,7 +27,7 @@ class SequencerBounded(Sequencer, HandOvers, repairs=REPAIRS, readings=READINGS)
 
     @constraint("leave")
     def may_leave(self, p: Process) -> bool:
-        """Return True if p may leave: a view is left that can exclude it, and another member to go on."""
+        """Return True if p may leave: the bound allows a view that excludes p, and another member goes on."""
         return (
             self.formed < self.views
             and any(q != p and not self.down[q] for q in self.members[self.formed])

@@ -41,7 +41,7 @@ class SequencerOverFlush(SequencerBounded, ViewSynchronousFollower):
         return 2 * self.broadcasts + 2 <= self.messages
 
     def multicast(self, sender: Process, packet: Data) -> None:
-        """Multicast a message, and submit it to the machine."""
+        """Multicast a message, and submit it to the machine of view synchrony."""
         m = Message(self.named)
         self.named += 1
         self.names[sender] += (m,)
@@ -49,7 +49,7 @@ class SequencerOverFlush(SequencerBounded, ViewSynchronousFollower):
         self.follow_broadcast(sender, m)
 
     def hear(self, sender: Process, to: Process) -> None:
-        """Receive a multicast, and deliver it in the machine."""
+        """Receive a multicast, and deliver it in the machine of view synchrony."""
         self.follow_delivery(to, self.names[sender][self.heard[sender][to]])
         super().hear(sender, to)
 

@@ -20,8 +20,8 @@ from antiphon.spec.services.view_layer import LAYER_FAULTS, ViewSynchronousLayer
 
 
 class SequencerOverViews(SequencerBounded, ViewSynchronousLayer):
-    """SEQUENCER, whose multicasts are messages of the machine. `packet_of[m]` is the packet that m stands
-    for.
+    """SEQUENCER, whose multicasts are messages of the machine of view synchrony. `packet_of[m]` is the packet
+    that m stands for.
     """
 
     packet_of: Map[Message, Data | None] = everywhere(None)
@@ -39,7 +39,9 @@ class SequencerOverViews(SequencerBounded, ViewSynchronousLayer):
 
     @constraint("receive_data", "admit", "reform", "suspect", "leave", "hand_over")
     def is_left_out(self) -> bool:
-        """Return False: views change for crashes only, and nobody is excluded by the machine."""
+        """Return False: views change for crashes only, and the machine of view synchrony excludes nobody
+        else.
+        """
         return False
 
     @action
@@ -53,7 +55,7 @@ class SequencerOverViews(SequencerBounded, ViewSynchronousLayer):
         return super().may_take_forward(p, q) and self.machine_may_send(p)
 
     def multicast(self, sender: Process, packet: Data) -> None:
-        """Multicast a message of the machine."""
+        """Multicast a packet as a message of the machine of view synchrony."""
         self.packet_of[Message(self.named)] = packet
         self.name_multicast(sender)
 
@@ -63,7 +65,7 @@ class SequencerOverViews(SequencerBounded, ViewSynchronousLayer):
 
     @action(fairness="weak")
     def hear_next(self, p: Process, m: Message) -> None:
-        """Receive m, which the machine delivers to p."""
+        """Receive m, which the machine of view synchrony delivers to p."""
         require(self.may_hear_next(p, m))
         self.machine_note_delivery(p, m)
         packet = self.packet_of[m]
@@ -72,7 +74,7 @@ class SequencerOverViews(SequencerBounded, ViewSynchronousLayer):
 
     @action(fairness="weak")
     def change_view(self, p: Process) -> None:
-        """Change the view at p when the machine allows it."""
+        """Change the view at p when the machine of view synchrony allows it."""
         require(self.may_install(p))
         require(self.machine_may_install(p, self.formed, self.members[self.formed]))
         super().change_view(p)
@@ -90,7 +92,7 @@ class SequencerOverViews(SequencerBounded, ViewSynchronousLayer):
 
 
 class SequencerOverViewsChecked(SequencerOverViews, TotalOrderBroadcast, mutations=LAYER_FAULTS):
-    """SEQUENCER over the machine, judged by total order broadcast."""
+    """SEQUENCER over the machine of view synchrony, judged by total order broadcast."""
 
     @witness
     def HeardInTheNextView(self) -> bool:

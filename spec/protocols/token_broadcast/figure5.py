@@ -166,7 +166,7 @@ class Figure5(Losses[Data | Notice | Request], Group):
 
     @action(fairness="weak")
     def receive_notice(self, packet: Annotated[Notice, In("network")]) -> None:
-        """Receive a notice, and ask once for a missed message (lines 27-29)."""
+        """Receive a notice that a message was broadcast, and ask once for a missed message (lines 27-29)."""
         p = packet.to
         self.network -= {packet}
         for m in self.each(Message):

@@ -45,7 +45,7 @@ class TotalBounded(Total, repairs=REPAIRS, readings=READINGS, restrictions=(Assi
 
     @constraint("receive_request")
     def has_room_for(self, packet: Request) -> bool:
-        """Return True if an id is left for the message of a request."""
+        """Return True if the bound allows one more id, for the message of a request."""
         return self.has_room(packet.to, packet.message)
 
     @action(fairness="weak")

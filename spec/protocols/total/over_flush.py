@@ -35,11 +35,11 @@ class TotalOverFlush(TotalBounded, ViewSynchronousFollower):
 
     @constraint("broadcast")
     def has_names(self) -> bool:
-        """Return True if two names are left for a message."""
+        """Bound: a message is broadcast only if two names are left for it."""
         return 2 * self.broadcasts + 2 <= self.messages
 
     def keep(self, p: Process, number: Number, m: Message) -> None:
-        """Keep a message that gets an id, and submit it to the machine."""
+        """Keep a message that gets an id, and submit it to the machine of view synchrony."""
         name = Message(self.named)
         self.named += 1
         super().keep(p, number, m)
@@ -49,7 +49,7 @@ class TotalOverFlush(TotalBounded, ViewSynchronousFollower):
         self.follow_broadcast(p, name)
 
     def pass_up(self, p: Process, k: Number, m: Message) -> None:
-        """Pass a message up, and deliver it in the machine."""
+        """Pass a message up, and deliver it in the machine of view synchrony."""
         for v in self.each(View):
             if v == self.installed[p]:
                 name = self.names[v][k]

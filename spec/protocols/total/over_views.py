@@ -41,7 +41,9 @@ class Header:
 
 
 class TotalOverViews(TotalBounded, ViewSynchronousLayer):
-    """TOTAL, whose multicasts are messages of the machine. `header_of[m]` is the header that m stands for."""
+    """TOTAL, whose multicasts are messages of the machine of view synchrony. `header_of[m]` is the header
+    that m stands for.
+    """
 
     header_of: Map[Message, Header | None] = everywhere(None)
 
@@ -53,13 +55,15 @@ class TotalOverViews(TotalBounded, ViewSynchronousLayer):
 
     @constraint("broadcast")
     def has_names(self) -> bool:
-        """Return True if two names are left for a message, and one for each view after the first."""
+        """Bound: a message is broadcast only if two names are left for it, and one for each view after the
+        first.
+        """
         return 2 * self.broadcasts + 1 + self.views <= self.messages
 
     @constraint("receive_bcast", "receive_new_view", "ask", "receive_resend", "admit", "suspect")
     def is_left_out(self) -> bool:
-        """Return False: the machine delivers, nothing is lost, and views change for crashes and by `reform`
-        only.
+        """Return False: the machine of view synchrony delivers, nothing is lost, and views change for crashes
+        and by `reform` only.
         """
         return False
 
@@ -68,21 +72,21 @@ class TotalOverViews(TotalBounded, ViewSynchronousLayer):
         return super().may_act(p) and self.machine_may_send(p)
 
     def multicast(self, p: Process, header: Header) -> None:
-        """Multicast a message of the machine."""
+        """Multicast a header as a message of the machine of view synchrony."""
         self.header_of[Message(self.named)] = header
         self.name_multicast(p)
 
     def send_bcast(self, p: Process, number: Number, m: Message) -> None:
-        """Send TOTAL_BCAST by the machine."""
+        """Send TOTAL_BCAST as a message of the machine of view synchrony."""
         self.multicast(p, Header(number, m))
 
     def send_new_view(self, p: Process, first: First) -> None:
-        """Send TOTAL_NEW_VIEW by the machine."""
+        """Send TOTAL_NEW_VIEW as a message of the machine of view synchrony."""
         self.multicast(p, Header(first, None))
 
     @action(fairness="weak")
     def hear_next(self, p: Process, m: Message) -> None:
-        """Receive m, which the machine delivers to p."""
+        """Receive m, which the machine of view synchrony delivers to p."""
         require(self.may_hear_next(p, m))
         self.machine_note_delivery(p, m)
         header = self.header_of[m]
@@ -95,13 +99,13 @@ class TotalOverViews(TotalBounded, ViewSynchronousLayer):
 
     @action(fairness="weak")
     def change_view(self, p: Process, first: First) -> None:
-        """Change the view at p when the machine allows it."""
+        """Change the view at p when the machine of view synchrony allows it."""
         require(self.may_install(p))
         require(self.machine_may_install(p, self.formed, self.members[self.formed]))
         super().change_view(p, first)
 
     def install(self, p: Process) -> None:
-        """Install the view in the machine before p sends TOTAL_NEW_VIEW."""
+        """Install the view in the machine of view synchrony before p sends TOTAL_NEW_VIEW."""
         super().install(p)
         self.machine_note_installation(p, self.formed, self.members[self.formed])
 
@@ -113,7 +117,7 @@ class TotalOverViews(TotalBounded, ViewSynchronousLayer):
 
 
 class TotalOverViewsChecked(TotalOverViews, TotalChecked, mutations=LAYER_FAULTS):
-    """TOTAL over the machine, with the properties of TOTAL."""
+    """TOTAL over the machine of view synchrony, with the properties of TOTAL."""
 
     @witness
     def HeardInTheNextView(self) -> bool:

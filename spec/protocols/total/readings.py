@@ -125,7 +125,7 @@ class CumulativeAcks(Total):
 
     @action(fairness="weak")
     def receive_cum_ack(self, packet: Annotated[CumAck, In("network")]) -> None:
-        """Receive an acknowledgement at the sequencer."""
+        """Receive a member's TOTAL_CUM_SEQ_ACK at the sequencer."""
         p = packet.to
         require(self.hears(p, packet.view))
         self.network -= {packet}

@@ -106,7 +106,7 @@ class IdentifyRequests(Total):
         return m not in self.known[p]
 
     def keep(self, p: Process, number: Number, m: Message) -> None:
-        """Keep the message, and note that it has an id."""
+        """Keep message m under its id at the sequencer p, and note that m has an id."""
         super().keep(p, number, m)
         self.known[p] |= {m}
 
@@ -168,7 +168,9 @@ class RecoverSuffix(Remedies):
 
     @action(fairness="weak")
     def receive_last(self, packet: Annotated[SeqAck, In("network")]) -> None:
-        """Receive the last id, and "actively request a lost suffix of messages"."""
+        """Receive the id of the sequencer's last message, and "actively request a lost suffix of
+        messages".
+        """
         p = packet.to
         to = self.sequencer(p)
         expected = self.next_expected[p]

@@ -54,7 +54,7 @@ class VscFinite(Failing):
 
     @constraint("call")
     def has_view_left(self, p: Process) -> bool:
-        """Return True if another view is left."""
+        """Return True if the bound allows another view after p's present one."""
         return budget(self.in_view[p] < self.views)
 
     @constraint("crash")

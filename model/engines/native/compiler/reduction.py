@@ -28,7 +28,7 @@ class Reduction:
     Attributes:
         symmetric: one state stands for all that differ from it in the names of interchangeable members only.
         asked: the properties that are asked; leaves that do not matter to them are left out. None: everything
-        is kept.
+            is kept.
     """
 
     symmetric: bool = False
