@@ -39,19 +39,20 @@ Init ==
       /\ waiting = None
       /\ held = 0
 
-\* Enter the empty meeting place, if another meeting may be held.
+\* Enter the empty meeting place as creature c, if another meeting may still be held.
 enter(c) ==
   /\ (color[c] # "FADED") /\ (waiting = None) /\ (held < meetings)
   /\ waiting' = c
   /\ UNCHANGED <<color, met, held>>
 
-\* Fade, once all meetings are over.
+\* Fade as creature c, if all meetings are over.
 fade(c) ==
   /\ (color[c] # "FADED") /\ (waiting = None) /\ (held = meetings)
   /\ color' = [color EXCEPT ![c] = "FADED"]
   /\ UNCHANGED <<met, waiting, held>>
 
-\* Meet the creature that waits: both take the third colour and leave.
+\* Let c meet the creature that waits: both take the third colour if their colours differ, and both
+\* leave.
 meet(c) ==
   /\ LET other == waiting
      IN

@@ -54,8 +54,8 @@ start(p) ==
   /\ messages' = IF initiator[p] THEN [messages EXCEPT ![successor(p)] = (messages[successor(p)] \cup {p})] ELSE messages
   /\ UNCHANGED <<initiator, standing>>
 
-\* Pass on a smaller identity, or any identity once lost; a process that hears its own identity has
-\* won.
+\* Receive an identity at p. A smaller one is passed on, and p has lost; a loser passes on any; a
+\* process that receives its own identity has won.
 receive(p, identity) ==
   /\ started[p] /\ (identity \in messages[p])
   /\ LET messages_1 == [messages EXCEPT ![p] = (messages[p] \ {identity})]

@@ -15,8 +15,8 @@ VARIABLES holder, clean, hungry, place
 
 vars == <<holder, clean, hungry, place>>
 
-\* Return the neighbour of p on the left (-1) or on the right (1), which also names a fork: the right
-\* neighbour the one on p's right.
+\* Return the neighbour of p on the left (-1) or on the right (1). As forks have the numbers of
+\* philosophers, p's right neighbour also stands for the fork on p's right.
 beside(p, distance) == ((p + distance) % philosophers)
 
 \* Return True if p has the fork, and the fork is dirty.

@@ -14,7 +14,7 @@ VARIABLES active, color, token_at, token_color
 
 vars == <<active, color, token_at, token_color>>
 
-\* Return True if no node works.
+\* Return True if no node is active.
 terminated(active_) == ~((\E p \in Node : active_[p]))
 
 \* Return True if node 0 knows that no node works.
@@ -26,7 +26,7 @@ TypeOK ==
   /\ (token_at \in Node)
   /\ (token_color \in Color)
 
-\* Invariant: when node 0 detects termination, no node works.
+\* Invariant: when node 0 detects termination, no node is active.
 TerminationDetection == (~(detected(active, color, token_at, token_color)) \/ terminated(active))
 
 \* Dijkstra's invariant: all nodes behind the token are idle, or a node ahead of the token is black,

@@ -73,7 +73,7 @@ Init ==
       /\ listed = {}
       /\ broadcasts = 0
 
-\* Lose a packet in flight, within the budget.
+\* Lose a packet in flight, if fewer than `losses` were lost.
 lose(packet) ==
   /\ packet \in network
   /\ lost < losses
@@ -132,7 +132,8 @@ request(p) ==
        /\ network' = IF (m # None) THEN (network \cup {[record |-> "Request", to |-> q, sender |-> p, message |-> m] : q \in {q \in Process : (q # p)}}) ELSE network
        /\ UNCHANGED <<crashed, origin, delivered, lost, received, delivered_queue, token_to, holder, stage, wanted, listed, broadcasts>>
 
-\* Deliver m', which has arrived and which line 25 has delivered already (lines 12-14).
+\* Deliver, at p, the message m' that p waited for (lines 12-14). It has arrived, and line 25 has
+\* delivered it already.
 deliver_missing(p) ==
   /\ LET m == wanted
      IN
@@ -181,7 +182,7 @@ receive_data(packet) ==
        /\ delivered' = IF c THEN (IF (m = None) THEN delivered ELSE [delivered EXCEPT ![event.process][m] = TRUE]) ELSE delivered
        /\ UNCHANGED <<crashed, origin, lost, token_to, holder, stage, wanted, listed, broadcasts>>
 
-\* Receive a notice, and ask once for a missed message (lines 27-29).
+\* Receive a notice that a message was broadcast, and ask once for a missed message (lines 27-29).
 receive_notice(packet) ==
   /\ packet \in network
   /\ LET p == packet.to

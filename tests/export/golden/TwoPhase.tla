@@ -67,13 +67,13 @@ choose_abort(r) ==
   /\ status' = [status EXCEPT ![r] = "ABORTED"]
   /\ UNCHANGED <<phase, prepared, messages>>
 
-\* Commit the resource manager when the transaction manager has ordered it.
+\* Commit resource manager r, once the transaction manager has ordered it.
 obey_commit(r) ==
   /\ [record |-> "Commit"] \in messages
   /\ status' = [status EXCEPT ![r] = "COMMITTED"]
   /\ UNCHANGED <<phase, prepared, messages>>
 
-\* Abort the resource manager when the transaction manager has ordered it.
+\* Abort resource manager r, once the transaction manager has ordered it.
 obey_abort(r) ==
   /\ [record |-> "Abort"] \in messages
   /\ status' = [status EXCEPT ![r] = "ABORTED"]

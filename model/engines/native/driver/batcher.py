@@ -104,8 +104,8 @@ class Batcher:
         return self._buffered(int(self._context[batches.USED])).copy()
 
     def step_found(self, kind: int) -> Step | None:
-        """Return the first step with a finding in the rows that were expanded last; None if there is none. Kind 0
-        is an error of the specification, kind k > 0 a step that breaks property number k - 1.
+        """Return the first step with a finding in the rows that were expanded last; None if there is none.
+        Kind 0 is an error of the specification, kind k > 0 a step that breaks property number k - 1.
         """
         code = int(self._found[kind]) - 1
         if code < 0:
