@@ -72,8 +72,7 @@ class Deliveries(Failures):
 
     @on(Deliver)
     def judge_integrity(self, event: Deliver) -> None:
-        """Check that every process delivers m at most once, and only if m was previously broadcast by
-        sender(m).
+        """Check: every process delivers m at most once, and only if m was previously broadcast by sender(m).
 
         The uniform and the non-uniform form differ only by deliveries of processes that crash later, and
         nobody delivers after its crash: at the moment of delivery they are one.
