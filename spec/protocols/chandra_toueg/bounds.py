@@ -62,7 +62,7 @@ class AcknowledgeSuspected(ChandraToueg):
     """
 
     def reply_to_suspected(self, p: Process, r: Round) -> Reply:
-        """Return the reply ack."""
+        """Return ack as the reply of p, which suspects the coordinator of round r (fault)."""
         return Reply(p, r, True)
 
 

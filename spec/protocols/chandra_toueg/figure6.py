@@ -189,7 +189,7 @@ class ChandraToueg(Proposing, Casting[Value]):
         self.phase[p] = self.after_reply(p)
 
     def reply_to_suspected(self, p: Process, r: Round) -> Reply:
-        """Return the reply nack."""
+        """Return nack, the reply of p, which suspects the coordinator of round r."""
         return Reply(p, r, False)
 
     @action

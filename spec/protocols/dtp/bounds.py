@@ -46,19 +46,19 @@ class DtpCounted(Dtp):
 
     @action(fairness="weak", per="p")
     def resend_message(self, p: Process, m: Message) -> None:
-        """Resend the message as printed, and count the timeout."""
+        """Resend p's MSG as the paper has it, and count the timeout."""
         super().resend_message(p, m)
         self.expire()
 
     @action(fairness="weak", per="p")
     def resend_pass(self, p: Process) -> None:
-        """Resend the pass as printed, and count the timeout."""
+        """Resend p's ACK that passes the token, as the paper has it, and count the timeout."""
         super().resend_pass(p)
         self.expire()
 
     @action(fairness="weak", per="p")
     def repeat_request(self, p: Process) -> None:
-        """Repeat the request as printed, and count the timeout."""
+        """Repeat p's REQ as the paper has it, and count the timeout."""
         super().repeat_request(p)
         self.expire()
 

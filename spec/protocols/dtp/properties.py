@@ -239,7 +239,9 @@ class DtpProperties(DtpBounded):
 
     @witness
     def AllDelivered(self) -> bool:
-        """Witness: everything was multicast, acknowledged and delivered everywhere."""
+        """Witness: every update was multicast and acknowledged, and every process has delivered every
+        update.
+        """
         return self.broadcasts == self.messages and all(
             len(self.handed[p]) == self.messages for p in self.each(Process)
         )

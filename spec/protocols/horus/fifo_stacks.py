@@ -68,7 +68,7 @@ class OverNak(Senders, NakChecked):
 
     @on(NakReceive)
     def hand_over(self, call: NakReceive) -> None:
-        """Deliver a message from the layer below."""
+        """Deliver a message that NAK hands up."""
         emit(Deliver(call.process, self.message(call.unit)))
 
     @witness

@@ -154,7 +154,9 @@ class MbrshipFlush(Members):
 
     @action(fairness="weak", per="p")
     def start_flush(self, p: Process) -> None:
-        """Cast FLUSH, as coordinator: members have failed that no flush leaves behind."""
+        """Begin a flush at p, the coordinator, by a cast of FLUSH: some failed members are not among those
+        that p's present flush leaves behind.
+        """
         failed = self.failed_of(p)
         require(self.is_coordinator(p) and self.view[p] < self.views)
         require(not failed <= self.leaving[p])

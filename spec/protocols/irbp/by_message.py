@@ -119,7 +119,7 @@ class IrbpByMessage(IrbpProperties):
         return next((m for m in self.waiting[p]), None)
 
     def learn(self, p: Process, item: Sequenced) -> None:
-        """Record a number (line 26); its message no longer waits for a number."""
+        """Add the number of a message to seqQ_p (line 26); the message no longer waits for a number."""
         super().learn(p, item)
         self.waiting[p] = tuple(m for m in self.waiting[p] if m != item.message)
 
@@ -206,7 +206,7 @@ class IrbpByMessage(IrbpProperties):
 
     @action(fairness="weak")
     def report(self, p: Process) -> None:
-        """Send the report (step 1), once p has the call."""
+        """Send p's report to all (step 1), once p has received the call of a view change."""
         require(self.calls[p])
         super().report(p)
         self.heard[p] |= {p}

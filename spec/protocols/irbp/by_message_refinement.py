@@ -54,8 +54,8 @@ class Figure32(IrbpBounded):
         self.send_number(p, m)
 
     def may_install(self, p: Process) -> bool:
-        """Return True if p may install the list or kills itself: the repair `deliver_first` is about
-        processes that install the list.
+        """Return True if p may install the new list, or if p kills itself instead: the repair `deliver_first`
+        delays only processes that install the list.
         """
         decided = self.decided(p)
         return super().may_install(p) or (decided is not None and p not in decided.members)

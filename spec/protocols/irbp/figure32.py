@@ -130,7 +130,7 @@ class ViewChange(NormalPhase, FalseSuspicions):
             self.proposal[p] = self.initial_value(p, heard)
 
     def is_waiting(self, p: Process) -> bool:
-        """Return True if p is in step 2."""
+        """Return True if p is in step 2, in which it waits for reports."""
         return self.phase[p] == Phase.changing
 
     def may_propose(self, p: Process, heard: Set[Process]) -> bool:
@@ -208,7 +208,7 @@ class ViewChange(NormalPhase, FalseSuspicions):
             self.take(p, decided)
 
     def take(self, p: Process, decided: Proposal) -> None:
-        """Take Msg of the decision (step 6)."""
+        """Take the messages of the decision as p's stable messages (step 6, `stableQ ← Msg`)."""
         self.take_bodies(p, decided.bodies)
         self.stable[p] = self.stable_after(p, decided.messages)
         self.numbered[p] = Set()

@@ -46,13 +46,17 @@ class AgreeOnce(TwoViews):
         return self.ruling[v] is None and self.decision[v] is None
 
     def takes_part(self, q: Process, p: Process) -> bool:
-        """Return True if q has begun the one consensus, with a proposal of either kind."""
+        """Return True if q has begun the consensus of p's list, which in this repair decides i-views and
+        regular views alike.
+        """
         return self.version[q] == self.version[p] and (
             self.proposal[q] is not None or self.regular_proposal[q] is not None
         )
 
     def takes_part_in_regular(self, q: Process, p: Process) -> bool:
-        """Return True if q has begun the one consensus, with a proposal of either kind."""
+        """Return True if q has begun the consensus of p's list, which in this repair decides i-views and
+        regular views alike.
+        """
         return self.takes_part(q, p)
 
 

@@ -274,7 +274,7 @@ class WholeViewBounded(
         self.know_still(p, known)
 
     def end_outside(self, p: Process) -> None:
-        """End p's membership in the core; a bound forgets its suspicions."""
+        """End p's membership in the core; to bound the exploration, p also forgets its suspicions."""
         known = self.suspected[p]
         super().end_outside(p)
         self.know_still(p, known)

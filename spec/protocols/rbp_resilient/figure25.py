@@ -284,7 +284,7 @@ class RbpResilient(Losses[Packet], Crashes):
             self.pending[p] = None
 
     def record(self, p: Process, item: Sequenced) -> None:
-        """Add the number to seqQ (line 26, `seqQ_p ← seqQ_p + (B, seqnum)`)."""
+        """Add the number of a message to seqQ_p (line 26, `seqQ_p ← seqQ_p + (B, seqnum)`)."""
         self.numbered[p] |= {item}
 
     def take_token(self, p: Process, sender: Process, item: Sequenced) -> None:

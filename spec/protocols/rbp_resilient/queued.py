@@ -30,7 +30,7 @@ class RbpResilientQueued(RbpResilientBounded):
             self.waiting[p] += (body,)
 
     def record(self, p: Process, item: Sequenced) -> None:
-        """Record a number (line 26); its message no longer waits for a number."""
+        """Add the number of a message to seqQ_p (line 26); the message no longer waits for a number."""
         super().record(p, item)
         self.waiting[p] = tuple(body for body in self.waiting[p] if body != item.body)
 

@@ -29,7 +29,7 @@ class NestingElse(RbpResilient):
     """
 
     def go_on_after_gap(self, p: Process) -> None:
-        """End the handler, and drop the token."""
+        """End the handler after line 38, and drop the token."""
         self.arriving[p] = None
 
     def give_up_sequencer(self, p: Process) -> None:

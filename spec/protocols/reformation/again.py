@@ -70,11 +70,11 @@ class ReformationAgain(Reformation):
         return Stage.waiting
 
     def wants_to_begin(self, p: Process) -> bool:
-        """Return True if p has given up, and restarts."""
+        """Return True if p has given up a reformation, and waits to begin another attempt."""
         return self.is_restarting(p)
 
     def has_list(self) -> bool:
-        """Return True if a new list is valid."""
+        """Return True if a new list is valid: its New Token was generated."""
         return any(self.tokens[a] for a in self.each(Attempt))
 
     def has_begun_once(self) -> bool:
@@ -86,5 +86,5 @@ class ReformationAgain(Reformation):
 
     @witness
     def ListMade(self) -> bool:
-        """Witness: a new list is valid."""
+        """Witness: a new list is valid: its New Token was generated."""
         return self.has_list()

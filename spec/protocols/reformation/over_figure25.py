@@ -225,7 +225,7 @@ class RbpReformingRuns(RbpReformingChecked):
         return Role.next_sequencer if names else Role.simple
 
     def is_last_sent(self, q: Process, top: KnownNumber) -> bool:
-        """Return True if q sends the ACK with the highest number."""
+        """Return True if the ACK by which q passed the token last has number `top`."""
         sent = self.passed[q]
         return sent is not None and sent.number == top
 

@@ -133,7 +133,7 @@ class Total(Losses[Packet], Membership):
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """Broadcast a message: a member that wishes to "sends it only the sequencer"."""
+        """Broadcast m at p: a member that wishes to broadcast "sends it only the sequencer"."""
         require(m.index == self.broadcasts and self.may_act(p))
         self.broadcasts += 1
         emit(Broadcast(p, m))

@@ -127,7 +127,7 @@ class VscByMessage(VscBounded):
         self.r_deliver(p, self.in_view[p])
 
     def r_deliver(self, p: Process, m: View) -> None:
-        """Take up the call (step 1), and send it on."""
+        """Take up, at p, the call of a view change (step 1), and send the call on to all."""
         super().r_deliver(p, m)
         self.sent_stable[m][p] = Set() | {
             one

@@ -136,7 +136,7 @@ class ViewChange(InFlight[Data], Casting[View], Suspicions, Views):
         return packet.view == self.in_view[packet.to] and self.takes_messages(packet.to)
 
     def is_delivered(self, packet: Data) -> bool:
-        """Return True if a received message is delivered."""
+        """Return True if a received message is delivered: it was sent in the present view of its receiver."""
         return packet.view == self.in_view[packet.to]
 
     def takes_messages(self, p: Process) -> bool:
@@ -169,7 +169,7 @@ class ViewChange(InFlight[Data], Casting[View], Suspicions, Views):
     # Upon R-Deliver (view-change,i) by p_k for the first time -----------------------------------------------
 
     def r_deliver(self, p: Process, m: View) -> None:
-        """Take up the call (step 1): `send unstable_k to all`."""
+        """Take up, at p, the call of a view change (step 1): `send unstable_k to all`."""
         super().r_deliver(p, m)
         self.sent_unstable[m][p] = self.unstable[p]
 

@@ -164,11 +164,13 @@ class DetectorPerfect(OutputBuffer):
     """Reading of section 4.3.3: the detector is perfect (P): it suspects nobody before the crash."""
 
     def tells_of_dead(self, seen: Seen) -> bool:
-        """Return True unless q, which has crashed, is trusted again."""
+        """Return True unless `seen` says that p trusts q again: a perfect detector never does after the crash
+        of q.
+        """
         return seen is not Seen.trusted
 
     def tells_of_living(self, seen: Seen) -> bool:
-        """Return True unless q, which lives, is suspected."""
+        """Return True unless `seen` is a suspicion: a perfect detector has none while q lives."""
         return seen is not Seen.suspected
 
     @invariant

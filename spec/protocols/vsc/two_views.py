@@ -79,7 +79,7 @@ class TwoViews(Crashes, Views):
 
     @action(fairness="weak")
     def answer(self, p: Process) -> None:
-        """Answer a request at p, the first of the i-view's list."""
+        """Answer a request at p, the first process of the i-view's list."""
         require(self.order[0] == p and self.answers < self.requests)
         self.answers += 1
 
@@ -87,19 +87,19 @@ class TwoViews(Crashes, Views):
 
     @action(fairness="weak")
     def rotate(self) -> None:
-        """Rotate the list, since the coordinator has failed and is suspected."""
+        """Rotate the i-view's list, since the coordinator has failed and is suspected."""
         require(self.down[self.order[0]] and self.closing is None)
         self.change_i_view()
 
     @environment
     def rotate_wrongly(self) -> None:
-        """Rotate the list, since the coordinator is wrongly suspected."""
+        """Rotate the i-view's list, since the coordinator is wrongly suspected."""
         require(self.rotated < self.wrong_i_views and not self.down[self.order[0]] and self.closing is None)
         self.rotated += 1
         self.change_i_view()
 
     def change_i_view(self) -> None:
-        """Move the coordinator to the end of the list."""
+        """Move the coordinator to the end of the i-view's list."""
         self.order = self.order[1:] + (self.order[0],)  # noqa: RUF005
 
     # Ordinary views: suspicions with conservative timeouts --------------------------------------------------
@@ -264,7 +264,7 @@ class DropCoordinator(TwoViews):
     """
 
     def change_i_view(self) -> None:
-        """Remove the coordinator from the list, as long as somebody is left."""
+        """Remove the coordinator from the i-view's list, as long as another process is left in it."""
         self.order = self.order[1:] if len(self.order) > 1 else self.order
 
 
