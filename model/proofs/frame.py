@@ -51,7 +51,7 @@ class Frame:
 
 
 class Reader(Protocol):
-    """Interface by which the parts of the evaluator of expressions call it."""
+    """Interface by which the parts of the evaluator of expressions call the evaluator."""
 
     theory: Theory
 

@@ -15,7 +15,7 @@ P = TypeVar("P")
 
 
 class InFlight(Spec, Generic[P]):
-    """The packets in flight.
+    """Network that delivers in any order: the set of packets in flight.
 
     A receiving action takes one: `packet: Annotated[Data, In("network")]` and `self.network -= {packet}`.
     """

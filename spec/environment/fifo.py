@@ -32,7 +32,7 @@ class Queues(Group):
 
 
 class FifoChannels(Queues, Generic[P]):
-    """Reliable queues.
+    """Reliable queues: a queue of packets from each process to each other process.
 
     A receiving action has `require(self.has_packet(q, p))`, reads `self.channel[q][p][0]` and calls
     `self.take(q, p)`.

@@ -46,7 +46,7 @@ class Value(Index, size="values", symmetric=True):
 
 @record
 class Propose:
-    """`process` proposes `value`."""
+    """Event: `process` proposes `value`."""
 
     process: Process
     value: Value
@@ -54,7 +54,7 @@ class Propose:
 
 @record
 class Decide:
-    """`process` decides `value`."""
+    """Event: `process` decides `value`."""
 
     process: Process
     value: Value
@@ -313,7 +313,7 @@ class ConsensusChecked(
     Consensus,
     mutations=(Forgotten, Unbound, ToldAgain, Invented, Mute, ProposedTwice),
 ):
-    """The abstract machine among processes that crash, judged by consensus."""
+    """The machine of consensus among processes that crash, judged by consensus."""
 
     @witness
     def OtherDecides(self) -> bool:

@@ -28,7 +28,7 @@ from antiphon.spec.services.views import PartitionableSynchrony
 
 @record
 class Sequence:
-    """`process` gives `message` its place in the total order."""
+    """Event: `process` gives `message` its place in the total order."""
 
     process: Process
     message: Message

@@ -23,7 +23,7 @@ from antiphon.spec.services.promises import Promises, Property
 
 @record
 class Suspect:
-    """`process` begins to suspect `suspected`."""
+    """Event: `process` begins to suspect `suspected`."""
 
     process: Process
     suspected: Process
@@ -31,7 +31,7 @@ class Suspect:
 
 @record
 class Trust:
-    """`process` suspects `trusted` no more."""
+    """Event: `process` suspects `trusted` no more."""
 
     process: Process
     trusted: Process

@@ -292,7 +292,7 @@ class NotSafe(ExtendedMachine):
 
 
 class BoundedParts(ExtendedMachine):
-    """Bounds of the machine: up to `crashes` crashes, messages in their order."""
+    """Bounds of the machine: up to `crashes` processes crash, and messages are submitted in their order."""
 
     crashes: Const[int] = 1
 
@@ -308,7 +308,7 @@ class BoundedParts(ExtendedMachine):
 
 
 class ExtendedChecked(BoundedParts, SafeExtendedSynchrony, mutations=(ToldAlone, MovesEarly, NotSafe)):
-    """The machine, judged by extended virtual synchrony with safe delivery."""
+    """The machine of extended virtual synchrony, judged by extended virtual synchrony with safe delivery."""
 
 
 # In one order -----------------------------------------------------------------------------------------------

@@ -245,7 +245,7 @@ class OrderingMachine(Ordering):
 
 
 class OrderingChecked(OrderingMachine, TotalOrderBroadcast):
-    """The abstract machine, judged by total order broadcast."""
+    """The ordering machine, judged by total order broadcast."""
 
     @witness
     def AllDelivered(self) -> bool:

@@ -15,7 +15,7 @@ from antiphon.spec.services.order import TotalOrderBroadcast
 
 
 class BroadcastMachine(Group):
-    """Machine without numbers: submit, deliver."""
+    """Machine of broadcast without an order: submit a message, deliver it at a process."""
 
     submitted: Set[Message] = Set()
     handed: Map[Process, Set[Message]] = everywhere(Set())
@@ -42,7 +42,7 @@ class BroadcastMachine(Group):
 
 
 class BroadcastChecked(BroadcastMachine, TotalOrderBroadcast):
-    """Machine without numbers, judged by total order broadcast, which must object."""
+    """Machine of broadcast without an order, judged by total order broadcast, which must find a violation."""
 
     @witness
     def AllDelivered(self) -> bool:

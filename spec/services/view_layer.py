@@ -60,7 +60,7 @@ class GoesOn(ViewSynchronousLayer):
     """
 
     def machine_has_the_same(self, p: Process, w: View) -> bool:
-        """Return True, whatever p has delivered."""
+        """Return True: p may go on whatever it has delivered (fault)."""
         return True
 
     def machine_is_too_late(self, p: Process, m: Message) -> bool:

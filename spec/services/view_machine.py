@@ -403,7 +403,7 @@ class GoesOn(ViewSynchronousMachine):
     """
 
     def has_the_same(self, p: Process, w: View) -> bool:
-        """Return True, whatever p has delivered."""
+        """Return True: p may go on whatever it has delivered (fault)."""
         return True
 
     def is_too_late(self, p: Process, m: Message) -> bool:
@@ -506,7 +506,7 @@ FAULTS = (
 
 
 class BoundedMachine(ViewSynchronousMachine):
-    """Bounds of the machine: up to `crashes` crashes, messages in their order.
+    """Bounds of the machine: up to `crashes` processes crash, and messages are submitted in their order.
 
     No process crashes in the last view, and none that has stopped is in it, since no later view could exclude
     it.
@@ -533,7 +533,7 @@ class BoundedMachine(ViewSynchronousMachine):
 
 
 class ViewSynchronyChecked(BoundedMachine, ViewSynchrony, mutations=FAULTS):
-    """The abstract machine, judged by view synchrony."""
+    """The machine of view synchrony, judged by view synchrony."""
 
     @invariant
     def ViewsAreToldOf(self) -> bool:
