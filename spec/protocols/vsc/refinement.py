@@ -20,9 +20,7 @@ from antiphon.spec.services.view_machine import (
 
 
 class VscSynchronous(VscBounded, SynchronyOfEvents, refines=ViewSynchronousMachine):
-    """Figure 29 with helpers that compute, from its state, the state of the abstract machine of view
-    synchrony that it refines.
-    """
+    """Figure 29 as a refinement of the abstract machine of view synchrony."""
 
 
 class VscMonitored(VscBounded, ViewSynchronousMonitor):
