@@ -80,7 +80,7 @@ def __dir__() -> list[str]:
 
 
 def _version() -> str:
-    """The version of the installed package."""
+    """Return the version of the installed package."""
     from importlib.metadata import PackageNotFoundError, version  # here: an imported core needs no version
 
     try:

@@ -78,7 +78,9 @@ def names_of(properties: str | Iterable[str] | None) -> list[str] | None:
 
 
 def _unknown(name: str, word: str, args: tuple[Any, ...], known: list[str]) -> str:
-    """Why a question has no such argument; where it is a constant, how that is said."""
+    """Return the sentence that refuses an unknown argument `word` of the function `name`. If it is a constant
+    of the specification, the sentence says how to pass it.
+    """
     told = f"{name} has no argument {word!r}"
     subject = args[0] if args else None
     constants = _constants_of(name, subject)
@@ -124,7 +126,7 @@ _OPTIONAL = {"max_depth", "max_states", "max_memory_mb", "max_transitions", "max
 
 
 def _see(name: str, word: str, value: Any) -> None:
-    """Raise ArgumentError for a value of another kind than the argument."""
+    """Raise ArgumentError if the value of the argument `word` is of a wrong type."""
     if value is None and (word in _OPTIONAL or word in _CALLS):
         return
     wanted = ""

@@ -149,7 +149,7 @@ def verify(
 
 
 def _joined(bound: Bound) -> Binding:
-    """The binding that is meant.
+    """Return the binding of a binding, a class under `@antiphon.testing.binding`, or a name.
 
     Raises:
         ArgumentError: none is.
@@ -162,7 +162,7 @@ def _joined(bound: Bound) -> Binding:
 
 
 def _class_bound(cls: type, *, fault: str | None = None, **constants: int | bool | str) -> Binding:
-    """The binding that a class is, with these constants."""
+    """Return the binding of a class under `@antiphon.testing.binding`, with these constants."""
     if not is_plain(cls):
         raise ArgumentError(f"{cls.__name__} is no binding: write @antiphon.testing.binding(Spec) above it")
     if fault is not None:

@@ -120,7 +120,9 @@ class Questions:
         return asked if seed is None else asked | {"seed": seed}
 
     def _ask(self, question: Callable[..., R], subject: Any, **asked: Any) -> R:
-        """The report of a question, if it holds."""
+        """Call a function of `antiphon` and return its report; fail the test unless the outcome is
+        `holds`.
+        """
         __tracebackhide__ = True
         budget = self._config.getoption("--antiphon-max-seconds", None)
         if budget is not None and "max_seconds" in asked:
@@ -141,7 +143,7 @@ class Questions:
     # What a failure leaves ----------------------------------------------------------------------------------
 
     def _left(self, report: Any, subject: Any) -> list[str]:
-        """Write the files of a failure; a line for each."""
+        """Write the files of a failed question (trace, picture, page), and return a line on each."""
         directory = self._directory()
         test = re.sub(r"[^\w.-]+", "-", self._request.node.nodeid.removesuffix(".py")).strip("-")
         name = test if self._failures == 1 else f"{test}-{self._failures}"
@@ -160,7 +162,9 @@ class Questions:
         return [*left, f"page: {page}"]
 
     def _directory(self) -> Path:
-        """The directory of `--antiphon-save`, which all workers share, else one of pytest's own."""
+        """Return the directory of `--antiphon-save`, which all workers of pytest share, or else one of
+        pytest's temporary directories.
+        """
         named = self._config.getoption("--antiphon-save", None)
         if named is None:
             factory: pytest.TempPathFactory = self._request.getfixturevalue("tmp_path_factory")
@@ -171,7 +175,7 @@ class Questions:
 
 
 def _trace(report: Any) -> Trace | None:
-    """The run that a report shows, if it shows one."""
+    """Return the run that a report shows, or None."""
     difference = getattr(report, "difference", None)
     if difference is not None:
         return Trace.of(difference.trace)

@@ -337,7 +337,9 @@ def load(file: str | Path, subject: Subject | None = None) -> Trace:
 
 
 def _on(bound: Program, verdict: Verdict, expression: str) -> Trace | None:
-    """The trace of the verdict as one of the specification itself, which other commands can load."""
+    """Return the trace of a verdict on `find`'s search as a trace of the searched specification, which other
+    commands can load.
+    """
     found = verdict.trace
     if found is None:
         return None
@@ -351,7 +353,9 @@ def _on(bound: Program, verdict: Verdict, expression: str) -> Trace | None:
 def _answer(
     verdict: Verdict, explored: Exploration, trace: Trace | None, expression: str, *, bounded: bool
 ) -> tuple[Outcome, str]:
-    """Found, or nowhere when all was seen, or unknown."""
+    """Return the outcome of `find` and a sentence: the state is found, or no reachable state is one and all
+    were explored, or unknown.
+    """
     if verdict.kind == "specification":
         return Outcome.UNKNOWN, f"the specification has an error: {short_places(verdict.reason)}"
     if trace is not None:
@@ -362,7 +366,9 @@ def _answer(
 
 
 def _named(question: Program, witness: str, trace: Trace) -> dict[str, str]:
-    """The variables that the expression names, with their values where the trace ends."""
+    """Return the variables that the expression of `find` names, with their values in the last state of the
+    trace.
+    """
     (predicate,) = [item for item in question.module.predicates if item.name == witness]
     found = {node.variable for node in nodes(predicate.body) if isinstance(node, ir.Read)}
     return {where: value for where, value in trace.end.items() if where.partition("[")[0] in found}

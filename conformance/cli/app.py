@@ -100,7 +100,9 @@ def _family(name: str) -> typer.Typer:
 
 
 def _outlined(name: str) -> Callable[..., Any]:
-    """A command that is documented as the one of this name, and does nothing."""
+    """Return a function that does nothing and has the first paragraph of this command's docstring, read from
+    the file without loading it.
+    """
     file = resources.files("antiphon.conformance.cli") / f"{ELSEWHERE.get(name, name)}.py"
 
     def outline() -> None: ...
@@ -115,7 +117,7 @@ def _outlined(name: str) -> Callable[..., Any]:
 
 
 def _asked(given: list[str]) -> typer.Typer:
-    """The command line as far as these arguments can ask for it."""
+    """Return a command line with the commands that these arguments can name, and no others loaded."""
     if given and given[0] in COMMANDS:
         return commands(given[:1])
     return commands(loaded=not set(given).isdisjoint(COMMANDS))
@@ -186,7 +188,9 @@ _REASONS = (
 
 
 def _plain(message: str, given: list[str]) -> str:
-    """A complaint about the value of an option as option, value and reason; others as they are."""
+    """Return a complaint about the value of an option as option, value and reason; return any other complaint
+    unchanged.
+    """
     found = re.fullmatch(r"Invalid value for (.*?): (.*)", message, re.DOTALL)
     if found is None:
         return message
@@ -210,7 +214,7 @@ def _near(value: str, choices: list[str]) -> str:
 
 
 def _is_refusal(error: BaseException) -> bool:
-    """Return True if this says that something cannot be done as it was asked."""
+    """Return True if the exception refuses the user's request; False if it is a failure of our code."""
     from antiphon.conformance.cli.output import UsageProblem
     from antiphon.conformance.compare.replay import NotBound
     from antiphon.conformance.extras import MissingExtra
@@ -223,7 +227,7 @@ def _is_refusal(error: BaseException) -> bool:
 
 
 def _command(given: list[str]) -> str:
-    """The command that is asked for; nothing where there is none."""
+    """Return the name of the command in these arguments, or ""."""
     return next((word for word in given if word in COMMANDS), "")
 
 
@@ -242,7 +246,9 @@ def _complain(given: list[str], kind: Any, message: str, code: int, *, hint: boo
 
 
 def _fail(given: list[str], error: BaseException) -> int:
-    """Our own failure: the traceback, and what to do with it."""
+    """Report an unexpected exception of our code: print its traceback, and what the user can do with it.
+    Return the exit code.
+    """
     from antiphon.model.verdict import InternalError
 
     if not isinstance(error, InternalError):

@@ -34,7 +34,7 @@ class Job:
 
     @property
     def program(self) -> Program:
-        """Return the specification with its constants."""
+        """Specification with its constants and repairs."""
         return self.variant.program(self.name)
 
     def command(self, *further: str, verb: str = "check") -> str:
@@ -79,7 +79,7 @@ class Search:
     on_spark: OnSpark = field(default_factory=OnSpark)
 
     def words(self) -> list[str]:
-        """Options that a command needs to repeat this."""
+        """Return the options with which a command repeats this search."""
         flags = {"--prove": self.prove, "--stop-at-first": self.stop_at_first}
         said = [*self.bounds.words(), *self.storage.words(), *self.on_spark.words()]
         return [*said, *(name for name, on in flags.items() if on), *self._every_words()]
@@ -188,7 +188,9 @@ def check(
 
 
 def _answer(found: list[tuple[Job, Report, str]], saved: str | None) -> Answer:
-    """The verdicts for reports; the first counterexample is the one that is saved."""
+    """Return the verdicts of `antiphon check` for the report files. `saved` is the file with the first
+    counterexample.
+    """
     suites, kept = [], saved or ""
     for job, report, again in found:
         suites.append(of_report(job.name, report, again, kept))
@@ -283,7 +285,9 @@ def _interrupted(report: Report) -> bool:
 
 
 def _unproved(verdict: Verdict) -> bool:
-    """Return True if its trace is a counterexample to induction."""
+    """Return True if the verdict's trace is a counterexample to induction, which begins in no initial
+    state.
+    """
     return verdict.trace is not None and not verdict.trace.initial
 
 

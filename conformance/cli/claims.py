@@ -145,8 +145,8 @@ def claims(
 
 
 def _briefly(claim: Claim) -> Claim:
-    """The claim with the first quick check of each outcome, one that refutes and one that holds, and its
-    measurements.
+    """Return a claim with its measurements, the first quick check that refutes it, and the first quick check
+    that holds.
     """
     firsts: dict[str, Check] = {}
     for check in claim.checks:
@@ -161,12 +161,16 @@ def _briefly(claim: Claim) -> Claim:
 
 
 def _of_whole(result: ClaimResult, claim: Claim) -> ClaimResult:
-    """The result of a brief run with the whole claim, which says on what the verdict rests."""
+    """Return the result of a brief run with the whole claim in place of the shortened one, so that the
+    evidence and the number of skipped deep checks are those of all checks.
+    """
     return replace(result, claim=claim, deep=sum(check.deep for check in claim.checks))
 
 
 def _outcome(results: tuple[ClaimResult, ...]) -> Outcome:
-    """Return `holds` if the results agree with the record; unknown when everything was left out."""
+    """Return `holds` if the results agree with the record, `violated` if one differs, `unknown` if every
+    check was skipped.
+    """
     if not all(result.agrees for result in results):
         return Outcome.VIOLATED
     nothing = not any(result.results for result in results) and any(result.claim.checks for result in results)
@@ -174,8 +178,8 @@ def _outcome(results: tuple[ClaimResult, ...]) -> Outcome:
 
 
 def _minimal(chosen: tuple[Claim, ...], engine: str, reports: Reports, *, deep: bool, json: bool) -> int:
-    """Test whether every repair that these claims name is needed; a repair that nothing notices may be
-    covered by another, which is printed.
+    """Test whether the claims need each repair that they name, and print the result. A repair without which
+    nothing fails may be covered by another repair: the record then says so.
     """
     if engine == "z3":
         raise output.UsageProblem(
@@ -318,7 +322,7 @@ def _print(results: tuple[ClaimResult, ...]) -> None:
 
 
 def _print_kept(reports: Reports) -> None:
-    """Print how many explorations were read from the cache."""
+    """Print how many reports of explorations were read from the cache."""
     if reports.read:
         total = reports.read + reports.explored
         told = (
@@ -329,7 +333,7 @@ def _print_kept(reports: Reports) -> None:
 
 
 def _unchecked(result: ClaimResult) -> str:
-    """Why no check of a claim was run."""
+    """Return the reason why no check of a claim was run."""
     if not result.claim.checks:
         return "by reading"
     return "only with --deep" if result.deep else "not by this engine"

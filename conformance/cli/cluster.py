@@ -116,7 +116,9 @@ def cluster(
 
 
 def _again(result: ClusterResult) -> str:
-    """The command that makes such a run again; another run it is, since processes take their own time."""
+    """Return the command that makes a run with the same settings. The runs differ, since the operating system
+    schedules the processes.
+    """
     settings, usual = result.settings, ClusterSettings(protocol=result.settings.protocol)
     words = [
         word

@@ -67,7 +67,9 @@ def coverage(
 
 
 def _nearest(found: Coverage, action: str | None) -> Exercised | None:
-    """The action whose way is shown: the one asked for, else the one of the shortest way."""
+    """Return the action whose shortest way to a step that no run took is printed: the requested action, or
+    the one with the shortest such way.
+    """
     names = [each.action for each in found.actions]
     if action is not None and action not in names:
         raise output.UsageProblem(f"the model takes no step {action!r}; it takes {', '.join(names)}")
@@ -153,5 +155,5 @@ def _print(protocol: str, found: Coverage) -> None:
 
 
 def _share(part: int, whole: int) -> str:
-    """In percent, rounded down: all is said of all alone."""
+    """Return a part of a whole in percent, rounded down, so that only the whole is 100."""
     return f"{int(1000 * part / whole) / 10:.1f}%" if whole else "-"

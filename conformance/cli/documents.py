@@ -30,7 +30,7 @@ class Document(msgspec.Struct, kw_only=True, tag_field="command"):
     exit_code: int = 0
 
     def __post_init__(self) -> None:
-        """Take the exit code of the outcome, unless another is set."""
+        """Set the exit code to that of the outcome, unless it was given."""
         self.exit_code = self.exit_code or self.outcome.exit_code
 
 
@@ -70,22 +70,26 @@ class ReportDocument(documents.ReportDocument, kw_only=True):
 
 
 class Check(Document, tag="check", kw_only=True):
-    """Document of `antiphon check`. `saved` is the file of `--save`, if a counterexample was saved."""
+    """Document of `antiphon check`. `saved` is the file of `--save`, or None if no counterexample was
+    saved.
+    """
 
     reports: list[ReportDocument]
     saved: str | None = None
 
 
 class Refine(Document, tag="refine", kw_only=True):
-    """Document of `antiphon refine`: a report for each protocol, with the one verdict `Refinement`."""
+    """Document of `antiphon refine`: a report for each protocol, each with one verdict, named
+    `Refinement`.
+    """
 
     reports: list[ReportDocument]
     saved: str | None = None
 
 
 class Find(Document, tag="find", kw_only=True):
-    """Document of `antiphon find`: violated when no state fits. `state` are the parts of the found state that
-    the expression names.
+    """Document of `antiphon find`: violated when the expression is true in no reachable state. `state` are
+    the parts of the found state that the expression names.
     """
 
     name: str
@@ -150,10 +154,11 @@ class ClaimDocument(msgspec.Struct, kw_only=True):
 
 
 class NeedDocument(msgspec.Struct, kw_only=True):
-    """The need of one repair of a claim: the check that notices its absence (empty when none of the `tried`
-    does; `left_out` are deep ones that were not asked) and the command that runs it.
+    """The need of one repair of a claim: the check that fails without it, and the command that runs this
+    check. The check is empty when none of the `tried` checks fails; `left_out` counts deep checks that were
+    not requested.
 
-    `covered`: the record says that nothing will.
+    `covered`: the record says that no check fails without the repair, since another repair covers it.
     """
 
     claim: str
@@ -185,8 +190,8 @@ class Claims(Document, tag="claims", kw_only=True):
 
 
 class Errata(Document, tag="errata", kw_only=True):
-    """Document of `antiphon errata`: the sections that were printed, the claims made anew by `--write`, those
-    found stale by `--check`.
+    """Document of `antiphon errata`: the sections that were printed, the claims whose sections `--write`
+    generated again, those found stale by `--check`.
 
     `differing` are claims whose checks do not come out as recorded.
     """
@@ -650,17 +655,17 @@ class MemberDocument(msgspec.Struct, kw_only=True):
 
 
 class StandingDocument(MemberDocument, kw_only=True):
-    """A member as another one sees it."""
+    """A member as another member sees it."""
 
     state: Literal["given up", "suspected", "orders messages", "listens"]
 
 
 class Members(msgspec.Struct, kw_only=True):
-    """The answer of `antiphon members`: the group as the process of incarnation `me` sees it. View 0: it is
-    no member yet.
+    """The answer of `antiphon members`: the group as the process of incarnation `me` sees it. View 0: the
+    process is no member yet.
 
-    `reached` counts the members that it reaches, itself too, `delivered` is the number of the last message
-    that it has delivered, `untaken` counts the events that its application has not taken.
+    `reached` counts the members that the process reaches, with itself; `delivered` is the number of the last
+    message that it has delivered; `untaken` counts the events that its application has not taken.
     """
 
     me: str
@@ -699,14 +704,16 @@ class ViewLine(_NodeEvent, tag="view", kw_only=True):
 
 
 class BlockedLine(_NodeEvent, tag="blocked", kw_only=True):
-    """Too few members are reached, `have` of the `needs` that are needed: nothing is delivered."""
+    """The member reaches only `have` members of the majority of `needs`: it delivers nothing until it reaches
+    more.
+    """
 
     have: int
     needs: int
 
 
 class UnblockedLine(_NodeEvent, tag="unblocked", kw_only=True):
-    """A majority is reached again."""
+    """The member reaches a majority again."""
 
     have: int
 

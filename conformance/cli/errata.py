@@ -78,8 +78,8 @@ def errata(
 
 
 def _sections(claims: tuple[Claim, ...], *, fresh: bool) -> tuple[list[report.Section], list[str]]:
-    """The sections of these claims, all their checks run, deep ones too; and the claims in which the record
-    differs.
+    """Run all checks of these claims, deep ones too. Return their sections, and the claims whose results
+    differ from the record.
     """
     results = run(claims, "auto", Reports.private(fresh=fresh), deep=True)
     return [report.section(result, reproduce) for result in results], [
@@ -88,8 +88,8 @@ def _sections(claims: tuple[Claim, ...], *, fresh: bool) -> tuple[list[report.Se
 
 
 def _write(directory: Path, *, fresh: bool, json: bool) -> int:
-    """Make what is stale anew, one family after the other, keep the rest, and remove pictures that nothing
-    shows any more.
+    """Generate the stale sections again, one family after the other, keep the other sections, and remove
+    pictures to which no section refers.
 
     A claim of which a check differs from its record is left out of the text.
     """
@@ -117,10 +117,11 @@ def _write(directory: Path, *, fresh: bool, json: bool) -> int:
 
 
 def _put(directory: Path, sections: list[report.Section], without: list[str] | None = None) -> None:
-    """Put these sections into the text; what else it has stays, but for claims that are gone or `without`.
+    """Write these sections into the document. Keep its other sections, except for those of claims that no
+    longer exist or are in `without`.
 
-    Pictures are drawn anew from the steps that the text prints. A section that rests on another record than
-    today's keeps its picture: it is still to be made.
+    Draw the pictures again from the steps that the text prints. The picture of a section that rests on an
+    older record is not drawn: the section is still to be generated again.
     """
     file, pictures = directory / FILE, directory / report.PICTURES
     have = report.sections_in(file.read_text(encoding="utf-8")) if file.exists() else {}
@@ -168,7 +169,7 @@ def _check(directory: Path, *, json: bool) -> int:
 
 
 def _undrawn(pictures: Path, written: str) -> list[str]:
-    """Return the claims whose picture is not what is drawn today from the steps that the text prints."""
+    """Return the claims whose picture file differs from the picture that the steps in the text give today."""
     have = report.sections_in(written)
     sections = [report.Section(claim, *have[claim.id]) for claim in report.refuted(all_claims())]
     drawn = {f"{item.claim.id}.svg": report.picture(item, called) for item in sections}

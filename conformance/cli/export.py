@@ -68,7 +68,7 @@ def export(
 
 
 def _texts(bound: Program, to: Target, file: Path | None, most: int) -> dict[Path, str]:
-    """Return the texts to write, by file."""
+    """Return the texts of the export, by the files to which they are written."""
     if to is Target.TLA:
         if file is not None and file.suffix == ".cfg":
             wanted = file.with_suffix(".tla")

@@ -202,15 +202,15 @@ def rows(directory: Path) -> tuple[tuple[Row, ...], ...]:
 
 
 def _named(chosen: Iterable[str]) -> tuple[str, ...]:
-    """The options that name these families."""
+    """Return the options of `antiphon claims` that select these families."""
     return tuple(word for name in chosen for word in ("--family", name))
 
 
 def deep_rows() -> tuple[Row, ...]:
-    """Return the rows of the whole ledger by families: every check, every repair left out alone, mutants, and
-    checks for which Z3 needs long. The longest begin first.
+    """Return the rows that check the whole ledger, family by family: every check, every repair left out
+    alone, mutants, and checks for which Z3 needs long. The longest begin first.
 
-    The explorations of a family's claims are reused where its repairs are left out.
+    The explorations of a family's claims are read from the cache by the rows that leave its repairs out.
     """
     figures = _named(FIGURES)
     larger = sorted(
@@ -350,7 +350,9 @@ def _work(
     board: _Board,
     stop: threading.Event,
 ) -> None:
-    """Answer the rows of one group after the other, while there are some that no other thread has taken."""
+    """Take groups from an iterator shared by several threads, and run the rows of each group one after the
+    other, until no group is left.
+    """
     for row in itertools.chain.from_iterable(groups):
         if stop.is_set():
             return
@@ -360,7 +362,9 @@ def _work(
 
 
 def _run(row: Row, stop: threading.Event) -> documents.RowDocument:
-    """Run a row's command; whatever goes wrong with it is unknown, with the reason."""
+    """Run a row's command, and return its document. A command that fails, or prints no document, is unknown,
+    with the reason.
+    """
     began = time.perf_counter()
     command = [sys.executable, "-m", "antiphon.conformance.cli", *row.arguments, "--json"]
     with subprocess.Popen(  # noqa: S603 - our own command
@@ -397,8 +401,8 @@ def _answer(row: Row, code: int, printed: str, complaint: str) -> tuple[Outcome,
 
 
 class _Board:
-    """The table while it fills, on a terminal; elsewhere, with `says_lines`, a line for each row that is
-    done.
+    """The table of the gate on a terminal, updated after each row. Elsewhere, with `says_lines`, print a line
+    for each row that is done.
     """
 
     def __init__(
@@ -421,12 +425,12 @@ class _Board:
             self._live.stop()
 
     def start(self, row: Row) -> None:
-        """A row has begun."""
+        """Show that the command of a row has begun."""
         self._begun[row] = time.perf_counter()
         self.update()
 
     def finish(self, answer: documents.RowDocument) -> None:
-        """A row has its answer."""
+        """Show the outcome of a row."""
         if self._says_lines and not self._shown:
             output.err().print(
                 f"{answer.outcome.value}  {answer.question}  {answer.found} ({answer.seconds:.0f} s)",
@@ -435,7 +439,7 @@ class _Board:
         self.update()
 
     def update(self) -> None:
-        """Show what is known now."""
+        """Draw the table again with the outcomes so far."""
         if self._shown:
             self._live.refresh()
 

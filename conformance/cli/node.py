@@ -131,7 +131,9 @@ def node(
 
 
 def _see_none(kind: str, given: Mapping[str, object]) -> None:
-    """Raise UsageProblem for an option that is of the other kind of group."""
+    """Raise UsageProblem if any of these options is given; they belong to the other kind of group than
+    `kind`.
+    """
     for option, value in given.items():
         if value is not None and value != []:
             raise output.UsageProblem(f"--{option} does not go with {kind}: antiphon node --help")
@@ -141,7 +143,9 @@ def _joined(
     name: str, bind: str | None, seeds: list[str], expect: int | None, called: str | None,
     protocol: str | None, key_file: Path | None, metrics: int | None,
 ) -> JoinedGroup:  # fmt: skip
-    """A process that joins a group. Raises `UsageProblem`, and as `Group.join`."""
+    """Return a process that joins a group. Raise `UsageProblem` for an option that cannot be used, and the
+    errors of `Group.join`.
+    """
     if bind is None or not seeds:
         raise output.UsageProblem("who joins says where it listens, and whom to ask: --bind and --seeds")
     return Group.join(
@@ -157,7 +161,9 @@ def _fixed(
     key_file: Path | None, stall: float, log: Path | None, metrics: int | None, multicast: str | None,
     stack: ExitStack,
 ) -> Group:  # fmt: skip
-    """A member of a group whose members do not change. Raises `UsageProblem`, and as `Group`."""
+    """Return a member of a group whose members do not change. Raise `UsageProblem` for an option that cannot
+    be used, and the errors of `Group`.
+    """
     routes = {process: at for process, at in enumerate(addresses) if process != me}
     settings: dict[str, Any] = {}
     if multicast is not None:
@@ -187,7 +193,7 @@ async def _take_part(group: Group | JoinedGroup, key_file: Path | None, *, json:
 
 
 def _rekey(group: Group | JoinedGroup, key_file: Path) -> None:
-    """Use the keys that are in the file now; those it has, where the file cannot be used."""
+    """Read the key file again and use its keys; keep the present keys if the file cannot be used."""
     try:
         keys = read_keys(key_file)
         group.rekey(keys)
@@ -201,7 +207,9 @@ def _rekey(group: Group | JoinedGroup, key_file: Path) -> None:
 
 @contextmanager
 def _signals(handlers: Mapping[int, Callable[[], object]]) -> Iterator[None]:
-    """Meanwhile each of these signals is handled in the loop; afterwards they are what they were."""
+    """Context in which a handler is called in the event loop for each of these signals. At its end the former
+    handlers are restored.
+    """
     loop = asyncio.get_running_loop()
     before = {number: signal.getsignal(number) for number in handlers}
     for number, handler in handlers.items():
@@ -215,7 +223,7 @@ def _signals(handlers: Mapping[int, Callable[[], object]]) -> Iterator[None]:
 
 
 async def _until(leave: asyncio.Event, group: Group | JoinedGroup, *, json: bool) -> int:
-    """Print and broadcast until then."""
+    """Print the events of the group and broadcast the lines of standard input, until `leave` is set."""
     async with group:
         sys.stderr.write(f"antiphon: {group!r} at {shown(group.address)}; an interrupt leaves\n")
         printing = asyncio.create_task(_print(group, json=json))
@@ -232,7 +240,7 @@ async def _until(leave: asyncio.Event, group: Group | JoinedGroup, *, json: bool
 
 
 async def _print(group: Group | JoinedGroup, *, json: bool) -> None:
-    """Print every event, each at once."""
+    """Print every event of the group as soon as it comes."""
     async for event in group:
         lines_out = streams.document().buffer
         try:
@@ -268,7 +276,9 @@ def _json(event: Event | JoinedEvent) -> bytes:
 
 
 def _named(value: Any) -> Any:
-    """Return members with the names of their fields, incarnations in hexadecimal."""
+    """Return a value with each member in it as a mapping of its fields; incarnations are in hexadecimal
+    digits.
+    """
     if isinstance(value, Member):
         run = value.incarnation.hex()
         return {"name": value.name, "host": value.host, "port": value.port, "incarnation": run}
@@ -276,7 +286,8 @@ def _named(value: Any) -> Any:
 
 
 async def _broadcast(group: Group | JoinedGroup) -> None:
-    """Broadcast each line when the one before is on its way, then stay.
+    """Broadcast each line of standard input once the previous line is on its way; after the last line, wait
+    for ever.
 
     Raises:
         LocalError: a line cannot be broadcast; its number is told.
@@ -293,7 +304,7 @@ async def _broadcast(group: Group | JoinedGroup) -> None:
 
 
 def _addresses(name: str, members: list[str], me: int) -> list[Address]:
-    """The addresses of the members.
+    """Parse the addresses of all members.
 
     Raises:
         UsageProblem: one cannot be read, or there are too few of them.
@@ -306,7 +317,7 @@ def _addresses(name: str, members: list[str], me: int) -> list[Address]:
 
 
 def _address(option: str, text: str) -> Address:
-    """The address that an option names. Raises `UsageProblem`."""
+    """Parse the address in an option's value. Raise `UsageProblem` if it is none."""
     try:
         return parsed(text)
     except ValueError as error:
@@ -314,8 +325,8 @@ def _address(option: str, text: str) -> Address:
 
 
 def _metrics(port: int) -> Any:
-    """Serve the metrics for Prometheus. Raises `UsageProblem` without its library, or when the port is
-    taken.
+    """Serve the metrics for Prometheus on this port. Raise `UsageProblem` if the library is missing or the
+    port is in use.
     """
     try:
         from antiphon.impl.metrics import Metrics  # here: it is an extra

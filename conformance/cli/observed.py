@@ -21,7 +21,9 @@ _MAP = Kind("map", callable, "a function that takes a line")
 
 @dataclass(frozen=True)
 class Observed:
-    """The meaning of the lines of logs."""
+    """Options that say what the lines of logs mean: which action or which part of the state each one
+    shows.
+    """
 
     panel: ClassVar = "What the logs tell"
 
@@ -56,7 +58,7 @@ class Observed:
     ] = None
 
     def logs(self, program: Program, files: Iterable[Path]) -> list[Log]:
-        """Read logs.
+        """Read logs as observations of a program.
 
         Raises:
             ObservationError: a file cannot be read, or a line means nothing.
@@ -80,7 +82,7 @@ class Observed:
         return found
 
     def beginning(self) -> dict[str, Any] | None:
-        """Return the values of variables in which the logs begin; None for those of the initial state.
+        """Return the state in which the logs begin, as values of variables; None for the initial state.
 
         Raises:
             UsageProblem: they cannot be read.
@@ -102,7 +104,7 @@ class Observed:
         return found
 
     def words(self) -> list[str]:
-        """The options that say this again."""
+        """Return the options that repeat these settings."""
         return said(
             {
                 "--map": None if self.map_ is None else [self.map_],

@@ -72,7 +72,7 @@ def see_writable(option: str, file: Path) -> None:
 
 
 def _option(*names: str, about: str, **more: Any) -> Any:
-    """An option without a default to show."""
+    """Return a typer option that shows no default in its help."""
     return typer.Option(*names, help=about, show_default=False, **more)
 
 
@@ -159,7 +159,7 @@ Fault = Annotated[
 
 @dataclass(frozen=True)
 class Constants:
-    """The constants of a specification."""
+    """Options that set the constants of a specification."""
 
     panel: ClassVar = "The constants"
 
@@ -191,7 +191,7 @@ class Constants:
 
 @dataclass(frozen=True)
 class Variant(Constants):
-    """The constants of a specification, its repairs and its readings."""
+    """Options that set the constants of a specification, its repairs and its readings."""
 
     panel: ClassVar = "The constants, repairs and readings"
 
@@ -236,7 +236,7 @@ class Variant(Constants):
         return program(spec, repairs=self.repairs or (), without=self.without or (), **chosen)
 
     def words(self) -> list[str]:
-        """Return the options that repeat this."""
+        """Return the options that select the same program."""
         return said({"--set": self.as_settings, "--repair": self.repairs, "--without": self.without})
 
 
@@ -249,7 +249,7 @@ MaxMemory = Annotated[
 
 @dataclass(frozen=True)
 class Effort:
-    """Bounds of effort; every command that explores or walks has these options."""
+    """Options that limit an exploration or a walk in states, time and memory."""
 
     panel: ClassVar = "Where it stops"
 
@@ -264,7 +264,7 @@ class Effort:
         }  # fmt: skip
 
     def words(self) -> list[str]:
-        """Return the options that repeat this."""
+        """Return the options with which a command line repeats these bounds."""
         limits = {
             "--max-states": self.max_states,
             "--max-seconds": self.max_seconds,
@@ -275,7 +275,7 @@ class Effort:
 
 @dataclass(frozen=True)
 class Limits(Effort):
-    """The bounds of an exploration."""
+    """Options that limit an exploration, its depth too."""
 
     max_depth: Annotated[
         int | None, _option("--max-depth", about="Look no further than so many steps.", min=0)
@@ -291,14 +291,14 @@ class Limits(Effort):
         return {"max_depth": self.max_depth, **super().asked()}
 
     def words(self) -> list[str]:
-        """Return the options that repeat this."""
+        """Return the options with which a command line repeats these bounds."""
         deepest = None if self.max_depth is None else [str(self.max_depth)]
         return [*said({"--max-depth": deepest}), *super().words()]
 
 
 @dataclass(frozen=True)
 class Bounds(Limits):
-    """The bounds of an exploration, and its engine."""
+    """Options for the engine of an exploration and for its bounds."""
 
     panel: ClassVar = "What explores, and where it stops"
 
@@ -324,7 +324,7 @@ class Bounds(Limits):
         return {"engine": self.engine, **super().asked()}
 
     def words(self) -> list[str]:
-        """Return the options that repeat this."""
+        """Return the options with which a command line repeats the engine and the bounds."""
         return [*said({"--engine": None if self.engine == "auto" else [self.engine]}), *super().words()]
 
 
@@ -364,7 +364,7 @@ class Storage:
         return {name: value for name, value in vars(self).items() if value not in (None, False)}
 
     def words(self) -> list[str]:
-        """Return the options that repeat this."""
+        """Return the options with which a command line repeats these storage settings."""
         return [
             word
             for name, value in self.asked().items()
@@ -391,7 +391,7 @@ class OnSpark:
         return self != OnSpark()
 
     def words(self) -> list[str]:
-        """Return the options that repeat this."""
+        """Return the options with which a command line repeats the search on Spark."""
         given = {"--master": self.master, "--lake": self.lake, "--partitions": self.partitions}
         return [
             *(["--spark"] if self.spark else []),
@@ -433,7 +433,9 @@ class Timelines:
 
 @dataclass(frozen=True)
 class Reports(Timelines):
-    """Options that write the answer for a CI server, for GitHub's code scanning, and for a browser."""
+    """Options that write the answer as files: for a CI server, for GitHub's code scanning, and for a browser;
+    and a run for other viewers.
+    """
 
     panel: ClassVar = "Reports for others"
 
@@ -459,7 +461,7 @@ def said(options: Mapping[str, Iterable[str] | None]) -> list[str]:
 def ungrouped(command: Callable[..., int], began: float | None = None) -> Callable[..., int]:
     """Return the command in typer's form: the options of a group in the place of the group.
 
-    Its seconds count from where it `began`, by `time.monotonic`.
+    The seconds in the answer count from `began`, a time of `time.monotonic`.
     """
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if dataclasses.is_dataclass(hint)}
@@ -489,7 +491,7 @@ def ungrouped(command: Callable[..., int], began: float | None = None) -> Callab
 
 
 def _options(group: Any) -> list[inspect.Parameter]:
-    """The fields of a group as parameters, under its heading."""
+    """Return the fields of a group as parameters for typer, each under the group's heading in the help."""
     hints = get_type_hints(group, include_extras=True)
     return [
         inspect.Parameter(
@@ -501,14 +503,14 @@ def _options(group: Any) -> list[inspect.Parameter]:
 
 
 def _under(panel: str, hint: Any) -> Any:
-    """The type of an option, whose help stands under this heading."""
+    """Return the type of an option with the heading under which the help shows it."""
     option = copy(hint.__metadata__[0])
     option.rich_help_panel = panel
     return Annotated[hint.__origin__, option]
 
 
 def _parsed(spec: type[Spec], settings: Iterable[str]) -> dict[str, Value]:
-    """The values of `name=value` by the declared type of each constant."""
+    """Parse settings of the form `name=value` to the declared types of the constants."""
     defaults = {item.name: item.default for item in declare(spec).constants}
     found: dict[str, Value] = {}
     for setting in settings:
@@ -524,7 +526,7 @@ def _parsed(spec: type[Spec], settings: Iterable[str]) -> dict[str, Value]:
 
 
 def _value(name: str, text: str, default: Value) -> Value:
-    """A text as a value of the type of the default."""
+    """Parse the text of a constant as a value of the type of its default."""
     if isinstance(default, bool):
         if text.lower() not in ("true", "false"):
             raise UsageProblem(f"{name}={text}: {name} is true or false")

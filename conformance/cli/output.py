@@ -197,7 +197,7 @@ def print_counts(counts: Counts) -> None:
 
 
 def print_trace(trace: Trace, *, everything: bool = False) -> None:
-    """Print the steps of a trace, each with its changes; `everything` prints the initial state too."""
+    """Print the steps of a trace, each with its changes; with `everything`, print the initial state first."""
     console = out()
     console.print(f"{trace.shows or 'a run'}: {words.length(trace)}", style="bold")
     if everything or not trace.initial:
@@ -270,9 +270,10 @@ class Saving:
             streams.unwritten("--save", self._file, error)
 
     def end(self) -> str | None:
-        """Return the name of the file; report if nothing was found to be saved.
+        """Return the name of the file; if no run was saved, print that nothing was found.
 
-        A file of an earlier run is renamed then, so that nobody takes it for an answer of this one.
+        If no run was saved, rename a file that an earlier command left under this name, so that nobody takes
+        it for this command's result.
         """
         if self._file is None or self.saved or self._failed:
             return self.saved
@@ -289,7 +290,9 @@ class Saving:
 
 
 def saved(file: Path | None, trace: Trace | None, sought: str, binding: str = "") -> str | None:
-    """Save the one run that a command looked for, as `Saving` does, with the name of its binding."""
+    """Save the one run that a command looked for, with the name of its binding. Return the name of the file,
+    or None if there is no run.
+    """
     saving = Saving(file, sought, binding)
     saving.keep(trace)
     return saving.end()

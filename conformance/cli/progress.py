@@ -131,7 +131,9 @@ def _bar(
     console: Console | None = None,
     **fields: Any,
 ) -> Iterator[Callable[..., None]]:
-    """A bar with a title, these columns and the time; what it yields changes the fields."""
+    """Context of a progress bar with a title, these columns and the time. It yields a function that changes
+    the bar's fields.
+    """
     console = console or err()
     whole = (TextColumn("{task.description}"), BarColumn(bar_width=20), *columns, TimeElapsedColumn())
     with Bar(*whole, console=console, transient=True, disable=not console.is_terminal) as bar:

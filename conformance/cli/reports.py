@@ -22,7 +22,7 @@ from antiphon.conformance.report.timelines import perfetto, shiviz
 
 
 def write(asked: Reports, answer: Callable[[], Answer]) -> None:
-    """Write the reports of an answer.
+    """Write the reports that options request; `answer` is called only if there is one to write.
 
     On GitHub's runner (`GITHUB_ACTIONS` is true) annotations go to standard error, and a summary to the file
     that `GITHUB_STEP_SUMMARY` names. A file that cannot be written is reported, and changes no verdict.

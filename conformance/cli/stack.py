@@ -91,7 +91,7 @@ def stack(
 
 
 def _check(text: str, wanted: tuple[Property, ...], given: frozenset[Property] | None, *, json: bool) -> int:
-    """Judge the stack that was named."""
+    """Check the stack of layers that was given, and print the result."""
     named, network = parse_stack(text)
     if network is not None and given is not None:
         raise output.UsageProblem(
@@ -138,7 +138,7 @@ def _reason(judgement: Judgement, lacking: Iterable[Property]) -> str:
 def _tell(
     found: Found, wanted: tuple[Property, ...], start: frozenset[Property], engine: str, *, json: bool
 ) -> int:
-    """Show what a search found."""
+    """Print the stack that a search found, or that there is none."""
     written = [_written(layers) or "(no layer)" for layers in found.stacks]
     if json:
         return output.finish(
@@ -165,7 +165,7 @@ def _tell(
 
 
 def _print_levels(judgement: Judgement) -> None:
-    """The levels, the top first."""
+    """Print the layers of a stack, the top first."""
     table = output.table(
         ("layer", {"no_wrap": True}),
         "lacks",

@@ -133,7 +133,7 @@ class _Stream:
             self._spare = os.dup(self._number)
 
     def write(self, text: str) -> int:
-        """Write a text, unless writing has failed before."""
+        """Write a text; drop it if writing has failed before."""
         if not isinstance(text, str):  # by this libraries tell a text stream from one of bytes
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
         if self.failure is None:
@@ -142,22 +142,22 @@ class _Stream:
         return len(text)
 
     def writelines(self, lines: Any) -> None:
-        """Write texts one after the other."""
+        """Write texts in turn; drop them if writing has failed before."""
         for line in lines:
             self.write(line)
 
     def flush(self) -> None:
-        """Pass on what was written, unless writing has failed before."""
+        """Flush the underlying stream, unless writing has failed before."""
         if self.failure is None:
             with self._kept():
                 self._stream.flush()
 
     def close(self) -> None:
-        """Pass on what was written; the stream stays open, since others write to it, too."""
+        """Flush the underlying stream and leave it open, since other code writes to it."""
         self.flush()
 
     def restore(self) -> None:
-        """Make the descriptor and the stream again what they were."""
+        """Restore the stream and its file descriptor to their state at the beginning of the command."""
         if self._number is None or self._spare is None:
             return
         if not _same(self._number, self._spare):
@@ -166,7 +166,7 @@ class _Stream:
             self._stream = open(self._number, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
 
     def release(self) -> None:
-        """Close the further descriptor."""
+        """Close the spare copy of the file descriptor."""
         if self._spare is not None:
             os.close(self._spare)
             self._spare = None
@@ -185,12 +185,16 @@ class _Stream:
 
 
 def _nowhere() -> TextIO:
-    """A stream for a process that was started with a closed one."""
+    """Return a stream that discards its text, in place of a standard stream that was closed when the process
+    started.
+    """
     return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123 - as long as the process
 
 
 def _silence(stream: _Stream) -> None:
-    """Let Python find nothing to complain about when it flushes the stream at exit."""
+    """Redirect the descriptor of a failed stream to /dev/null, so that Python's flush at exit reports no
+    error.
+    """
     with suppress(OSError, ValueError):
         stream.release()
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
@@ -204,7 +208,7 @@ def _usable(stream: TextIO) -> bool:
 
 
 def _same(one: int, other: int) -> bool:
-    """Return True if both descriptors are open on one file."""
+    """Return True if both descriptors refer to the same open file."""
     try:
         return os.path.sameopenfile(one, other)
     except OSError:

@@ -45,8 +45,8 @@ def by_mutants(
 ) -> int:
     """Try the mutants for these claims, family by family, and write each family as soon as it is done.
 
-    `whole` are the families of which all claims are chosen. A family with an up-to-date section is skipped.
-    With `fresh` it is tried again; with `deep` it is, if its section leaves checks out or undecided.
+    `whole` are the families of which all claims are chosen. Skip a family whose section is up to date, unless
+    `fresh` is True, or `deep` is True and the section leaves checks out or undecided.
     """
     if write is not None:
         if not whole:

@@ -213,7 +213,7 @@ def _on_spark(
     lake: Path | None,
     sample: int,
 ) -> Swarmed:
-    """Take the runs on Spark."""
+    """Run the groups as tasks on Spark, and return the report."""
     needs_spark("--spark")
     from antiphon.conformance.spark import pipeline  # here: Spark is an extra
 
@@ -229,7 +229,9 @@ def _on_spark(
 
 
 def _of_other_kinds(report: SwarmReport, told: Iterable[RunResult | None]) -> list[RunResult]:
-    """Return the first run of each other way to fail, made short; of so many at most."""
+    """Return one shortened run for each other way to fail, apart from those in `told`; at most `_KINDS_SHOWN`
+    runs.
+    """
     kinds = {result.symptoms[0] for result in told if result is not None and result.symptoms}
     shown: list[RunResult] = []
     for result in report.failed:
@@ -246,7 +248,7 @@ def _of_other_kinds(report: SwarmReport, told: Iterable[RunResult | None]) -> li
 
 
 def _kept(first: RunResult | None, short: RunResult | None, directory: Path) -> list[Path]:
-    """Write the first run that fails, and its short form; return their directories."""
+    """Write the first failing run and its shortened form to directories; return the directories."""
     if first is None or short is None:
         return []
     try:
@@ -263,7 +265,9 @@ def _answer(
     settings: Settings,
     again: str,
 ) -> Answer:
-    """The runs for reports: of each way to fail one, with its picture and its schedule."""
+    """Return the answer for the report files: one run for each way to fail, with its picture and its
+    schedule.
+    """
     shown = [
         (result, pictured(result, settings), None if home is None else home / SCHEDULE)
         for result, home in failing
@@ -272,7 +276,7 @@ def _answer(
 
 
 def _replayed(protocol: str, file: Path, settings: Settings, reported: Reports, *, json: bool) -> int:
-    """Take the run of a schedule."""
+    """Run a group under the saved schedule in a file, and print the result."""
     try:
         result = run_schedule(protocol, read_schedule(file), settings)
     except ScheduleError as error:
@@ -292,7 +296,7 @@ def _replayed(protocol: str, file: Path, settings: Settings, reported: Reports, 
 
 
 def _answer_of(result: RunResult, drawn: Diagram, file: Path, again: str) -> Answer:
-    """The one run for reports."""
+    """Return the answer for the report files about one run that was repeated from a schedule."""
     case = of_run_of_swarm(result, drawn if result.outcome is not Outcome.HOLDS else None, file)
     return Answer("swarm", (Suite(result.core, result.outcome, (case,), reproduce=again),))
 
@@ -314,7 +318,7 @@ def _document(
 
 
 def _data(schedule: Schedule | None) -> dict[str, Any] | None:
-    """As JSON data."""
+    """Return a schedule as JSON data, or None."""
     return msgspec.json.decode(msgspec.json.encode(schedule), type=dict[str, Any] | None)
 
 
@@ -349,7 +353,7 @@ def _print(report: SwarmReport) -> None:
 
 
 def _counted(counts: Mapping[str, int]) -> str:
-    """The most frequent first."""
+    """Return counts as text, the most frequent first."""
     return ", ".join(f"{what} {n:,}" for what, n in sorted(counts.items(), key=lambda item: (-item[1], item)))
 
 

@@ -209,7 +209,9 @@ def _print_failure(found: Validation, failed: Failure) -> None:
 
 
 def _alike(found: Validation, item: Stuck) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return what is shown of a state: the values that the next lines mention, and their obstacles."""
+    """Return the text that describes a state without explanation: the values of variables that the next lines
+    mention, and the obstacles to each line. States with the same text are shown once.
+    """
     told = {where for seen, _ in item.lines for where in mentioned(found.program, seen)}
     values = tuple(
         f"{where} = {value}"

@@ -84,7 +84,7 @@ def verify(
 def _answer(
     path: str, logs: str, report: Any, promise: Collection[str], seconds: float, again: str
 ) -> Answer:
-    """The verdicts for reports, with the directories of the runs, where they are known."""
+    """Return the verdicts for the report files, with the directories of the runs where they are known."""
     from antiphon.conformance.spark.pipeline.runs import find_runs, is_lake
 
     found = () if is_lake(Path(logs)) else find_runs([logs]).runs
@@ -94,7 +94,9 @@ def _answer(
 
 @contextmanager
 def _logs(path: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The logs to judge, and what their system promises unless it is said: those of members get numbers."""
+    """Context that yields the directory of the logs to judge, and the promise that the logs themselves imply.
+    Logs of members are converted to a temporary directory, with numbered processes.
+    """
     if not member_logs(path):
         yield path, (TOTAL_ORDER,)
         return

@@ -71,7 +71,7 @@ def watch(
 
 
 def _tell(standing: Standing) -> None:
-    """Show a change of what is known of a run."""
+    """Print a change in the known state of a run."""
     head = f"{standing.run} {standing.standing}, {counted(standing.events, 'event')}"
     console = output.out()
     console.print(Text.assemble(output.mark(standing.outcome), f"  {head}"), soft_wrap=True)

@@ -120,7 +120,7 @@ def compare(model: Model, *, most_states: int = 60_000) -> Comparison:
 
 
 def _safety(bound: Program) -> list[str]:
-    """The invariants and the properties of steps."""
+    """Return the names of the invariants and step properties of a program."""
     return [
         *(method.mark.name for method in bound.declaration.marked("invariant") if method.mark),
         *bound.module.properties,

@@ -149,7 +149,9 @@ def _number(pattern: str, said: str) -> int:
 
 
 def _call(command: list[str], directory: Path, seconds: float, *, failing: bool = False) -> str:
-    """Run a command and return its output; a failure counts unless it may be how an error is reported."""
+    """Run a command and return its output. A non-zero exit code is a failure, unless `failing` is True: the
+    command may then report an error by it.
+    """
     try:
         ran = subprocess.run(  # noqa: S603 - a fixed command
             command, cwd=directory, capture_output=True, text=True, timeout=seconds, check=False

@@ -108,13 +108,15 @@ _PRINTED = re.compile(
 
 
 def _loop(line: str, rows: int) -> int:
-    """The number of the state to which a lasso comes back, from its last line of `rows` lines."""
+    """Return the index of the state to which a lasso returns, read from the last line of a printed run with
+    `rows` lines.
+    """
     found = re.search(r"from step (\d+)", line)
     return int(found[1]) - 1 if found else rows - 1
 
 
 def _run(bound: Program, names: list[str], shows: str, why: str, loop: int | None) -> Trace:
-    """Execute printed steps from the first initial state in which they are possible."""
+    """Return a trace of printed steps, executed from the first initial state in which they are possible."""
     machine = bound.reference
     for start in machine.initial():
         state, transitions = start, list[Transition]()
@@ -264,7 +266,7 @@ def _verdict(claim: Claim) -> str:
 
 
 def _shown(result: ClaimResult) -> CheckResult | None:
-    """The check whose run is drawn: the first that is recorded as violated and has a run."""
+    """Return the check whose run is drawn: the first one that is recorded as violated and has a run."""
     for item in result.results:
         if item.check.outcome == "violated" and item.verdict is not None and item.verdict.trace is not None:
             return item
@@ -296,7 +298,9 @@ def _counterexample(claim: Claim, item: CheckResult, command: Command) -> str:
 
 
 def _unreached(result: ClaimResult) -> str:
-    """Return the text in place of a run: a state that nothing reaches, or a reading of the text."""
+    """Return the text that a section prints if there is no run: that a state is unreachable, or that the
+    claim is a reading of the text.
+    """
     never = [
         item for item in result.results if item.check.outcome == "unknown" and isinstance(item.check, Check)
     ]
@@ -375,7 +379,7 @@ def _constants(check: Check) -> str:
 
 
 def _without_places(reason: str) -> str:
-    """Leave out the lines of source files from a reason: lines move while the meaning stays."""
+    """Return a reason without its lines of source files, which change while the meaning stays."""
     return re.sub(r" ?\([^()\s]*\.py:\d+(?::\d+)?\)", "", reason)
 
 

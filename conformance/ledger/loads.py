@@ -22,7 +22,9 @@ _run = cache(simulate)
 
 
 def _ask(sentence: Sentence) -> tuple[bool, str]:
-    """Ask a sentence of the runs: return True if they agree, and their numbers in words."""
+    """Evaluate a sentence on the runs that it needs. Return True if they agree with it, and their numbers in
+    words.
+    """
     runs = sweep(sentence.points(_SHORT), _SHORT.seeds, _run)
     agrees, found = sentence.judge(runs, _SHORT)
     return agrees, f"{found} ({_SHORT.messages} messages, seed {_SHORT.seeds[0]})"

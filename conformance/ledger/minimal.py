@@ -36,13 +36,13 @@ class Need:
 
     @property
     def is_covered(self) -> bool:
-        """Return True if the record marks the repair as covered by others, or as open."""
+        """True if the record says that other repairs cover this one, or that the need is an open question."""
         return self.repair in self.claim.covered
 
     @property
     def is_wrong(self) -> bool:
-        """Return True if the record is wrong: no check fails and the repair is not marked as covered, or a
-        check fails although it is.
+        """True if the record is wrong: no check fails without the repair, which is not marked as covered; or
+        one fails, and it is marked so.
         """
         return (self.noticed is None) != self.is_covered and not self.is_open
 
@@ -83,8 +83,8 @@ def _need(claim: Claim, repair: str, *, deep: bool, engine: str, reports: Report
 
 
 def _without(claim: Claim, repair: str) -> Iterator[Check]:
-    """The checks of the record that hold, without the repair; then those that are recorded to fail with all
-    repairs but this one.
+    """Yield the checks that hold with the repair, each changed to run without it; then those that are
+    recorded to fail with all repairs except this one.
     """
     checks = [check for check in claim.checks if isinstance(check, Check)]
     for check in checks:

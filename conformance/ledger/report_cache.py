@@ -159,7 +159,7 @@ def _digest(*parts: str) -> str:
 
 
 def _basis(*made_of: object) -> str:
-    """A digest of all code that has a part in the answer; nothing when a specification stands in no file."""
+    """Return a digest of all code that the answer depends on; "" if a specification is in no file."""
     parts = [base for item in made_of for base in (item.__mro__[:-1] if isinstance(item, type) else (item,))]
     try:
         files = sorted({Path(inspect.getfile(part)) for part in parts})  # type: ignore[arg-type]
@@ -183,8 +183,8 @@ def _code_files() -> Iterator[Path]:
 
 
 def _is_edited() -> bool:
-    """Return True if code was written since this process began, so that what it runs may not be what stands
-    in the files.
+    """Return True if a source file has changed since this process started, so that the process may run older
+    code than the file has.
     """
     return any(file.stat().st_mtime >= STARTED for file in _code_files())
 
@@ -193,8 +193,8 @@ def _is_edited() -> bool:
 
 
 def _entry(report: Report, basis: str) -> _Entry | None:
-    """Return the entry of a report in the cache; None when a run has a step that the reference does not
-    offer.
+    """Return the cache entry of a report; None if its run has a step that is none of the candidates of
+    CPython.
     """
     try:
         runs = tuple(
@@ -219,8 +219,8 @@ def _numbered(trace: Trace) -> _Run:
 
 
 def _read(content: bytes | None, basis: str, program: Program) -> Report | None:
-    """The report of an entry that was made from this code; None when there is none, or its runs do not show
-    what it says.
+    """Decode a cached report. Return None if there is no entry, other code made it, or its runs do not
+    confirm its verdicts.
     """
     if content is None:
         return None
@@ -260,7 +260,7 @@ def _steps(program: Program, state: State, numbers: Iterable[int]) -> Iterator[S
 
 
 def _is_shown(verdict: Verdict) -> bool:
-    """Return True if the run of the verdict, if it has one, shows what the verdict says."""
+    """Return True if the trace of a verdict confirms it, or if it has none."""
     from antiphon.conformance.compare.replay import (
         on_specification,  # here, because it loads the implementations
     )

@@ -55,22 +55,24 @@ class _Script:
         self._acks: list[str] = []
 
     def broadcast(self, p: int) -> int:
-        """P broadcasts the next update, whose number this gives."""
+        """Add the step in which process p broadcasts the next update; return the number of the update."""
         self.steps.append(f"broadcast(p{p}, m{self.updates})")
         self.updates += 1
         return self.updates - 1
 
     def acknowledge(self, p: int, update: int, next_holder: int) -> None:
-        """P gives the update the next gsn, and the token to another."""
+        """Add the step in which process p assigns the next gsn to an update, and passes the token to
+        `next_holder`.
+        """
         self._acks.append(f"p{p}, m{update}, {len(self._acks) + 1}, p{next_holder}")
         self.steps.append(f"acknowledge(p{p}, m{update}, p{next_holder})")
 
     def receive(self, p: int, *updates: int) -> None:
-        """Let these MSGs come to p."""
+        """Add the steps in which the MSGs of these updates arrive at process p."""
         self.steps += [f"receive_next_message(Msg(p{p}, m{update}))" for update in updates]
 
     def receive_acks(self, p: int, numbers: range) -> None:
-        """The ACKs of these gsns come to p."""
+        """Add the steps in which the ACKs of these gsns arrive at process p."""
         self.steps += [f"receive_next_ack(Ack(p{p}, {self._acks[number - 1]}))" for number in numbers]
 
 
@@ -147,7 +149,7 @@ def follow(bound: Program, script: Sequence[str]) -> State:
 
 
 def _after(bound: Program, state: State, wanted: str) -> State | None:
-    """The state after the step that reads like this, if it is enabled; no other is tried."""
+    """Return the state after the enabled step whose compact notation is `wanted`, or None."""
     action = wanted.partition("(")[0]
     if not any(method.name == action for method in bound.declaration.marked("action", "environment")):
         return None

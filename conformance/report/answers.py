@@ -41,11 +41,11 @@ class Shown:
     """Run that shows the outcome of a case.
 
     Attributes:
-        diagram: who did what.
-        changes: of each row of the diagram what it changed, the first row's first; or nothing at all.
-        places: of each row the line of the text that it executes; or nothing at all.
-        file: where the run is kept, or "".
-        run: the run of a specification that it is, if it is one: it can be walked.
+        diagram: its space-time diagram.
+        changes: the changes of each row of the diagram, the first row's first; or empty.
+        places: the line of the text that each row executes; or empty.
+        file: the file in which the run is saved, or "".
+        run: the run as a trace of a specification, which can be walked; or None.
     """
 
     diagram: Diagram
@@ -55,8 +55,8 @@ class Shown:
     run: Trace | None = None
 
     def changes_of(self, event: Event, skipped: int = 0) -> tuple[str, ...]:
-        """Return the changes of a row of the diagram, or of a part of it that lacks so many rows
-        at the top.
+        """Return the changes of a row of the diagram; `skipped` is the number of rows that the diagram lacks
+        at its top.
         """
         number = event.row + skipped
         is_step = event.lane is not None and 0 < number <= len(self.changes)
@@ -67,8 +67,8 @@ class Shown:
 class Case:
     """Answer about one property.
 
-    `at` is the line of the property, or of the step that breaks it. `identity` is the same as long as the
-    property is broken in the same way: the steps in the compact notation.
+    `at` is the line of the property, or of the step that breaks it. `identity` has the steps of the
+    counterexample in the compact notation; it stays equal while the property is broken in the same way.
     """
 
     property: str
@@ -98,7 +98,7 @@ class Suite:
     """Logs that can be walked through a specification."""
 
     def __post_init__(self) -> None:
-        """Add the case for the outcome of the whole, if no other case has it."""
+        """Add a case with the outcome of the suite, if no case has that outcome."""
         if Outcome.worst(case.outcome for case in self.cases) is not self.outcome or not self.cases:
             rest = Case(WHOLE, "whole", self.outcome, self.why)
             object.__setattr__(self, "cases", (*self.cases, rest))
@@ -240,7 +240,7 @@ def of_validation(
 
 
 def of_trace(trace: Trace, name: str, file: str = "") -> Shown:
-    """Return the suite of a run of a specification with this name."""
+    """Return the run of a specification with this name as a run to show."""
     document = trace_document(trace)
     changes = tuple(tuple(step.changes) for step in document.steps)
     places = [_action_place(trace.program, step.action) for step in trace.steps]
@@ -271,7 +271,7 @@ def root_of(place: str | Path, roots: Iterable[Path]) -> str | None:
 
 
 def _place(thing: Callable[..., Any]) -> Location | None:
-    """The line where a class or function begins; None for one without a text."""
+    """Return the line where a class or function begins; None for one without source text."""
     try:
         return Location(inspect.getfile(thing), max(inspect.getsourcelines(thing)[1], 1))
     except (OSError, TypeError):
@@ -301,7 +301,7 @@ def _of_verdict(name: str, verdict: Verdict, bound: Program) -> Case:
 
 
 def _is_ours(place: Location) -> bool:
-    """Return True for a line of a service that comes with antiphon."""
+    """Return True if the line is in a service that comes with antiphon."""
     services = Path(inspect.getfile(broadcast)).resolve().parent
     return Path(place.file).resolve().is_relative_to(services)
 
@@ -325,6 +325,6 @@ def lines_of(shown: Shown) -> list[str]:
 
 
 def row_text(event: Event) -> str:
-    """Return a row in one line: the step, its events, the properties that it breaks."""
+    """Return a row of a diagram in one line: the step, its events, the properties that the step breaks."""
     broken = [f"✗ {event.broken}"] if event.broken else []
     return " ".join([event.label, *(f"» {emitted}" for emitted in event.emits), *broken])

@@ -39,7 +39,7 @@ def of_logs(
     seconds: float,
     reproduce: str,
 ) -> Suite:
-    """Return the suites of the verdicts on the logs of many runs.
+    """Return the suite of the verdicts on the logs of many runs.
 
     Args:
         name: the name of the judged logs.
@@ -136,7 +136,7 @@ def of_swarm(
 
 
 def of_run_of_swarm(result: RunResult, drawn: Diagram | None, file: Path | None) -> Case:
-    """Return the suite of one run of a swarm."""
+    """Return the case about one run of a swarm."""
     violated = [finding.property for finding in result.findings if finding.offending and not finding.doubt]
     first = result.symptoms[0] if result.symptoms else "runs"
     named = next((name for name in violated if result.reasons and result.reasons[0].startswith(name)), first)
@@ -232,13 +232,13 @@ def _why(report: SwarmReport) -> str:
 
 
 def _of_run(directory: Path, finding: Finding) -> Shown:
-    """The picture of a run of logs round what breaks a property."""
+    """Return the picture of a run's logs around the place of a violation."""
     drawn = diagram_of_logs(load_run(directory), RunFindings((finding,)))
     return Shown(drawn, file=str(directory))
 
 
 def _at(directory: str | None, place: Place | None) -> Location | None:
-    """The line of a log. Of an event that is missing it is the end of the log, which is told as its begin."""
+    """Return the line of an event in a log. For a missing event it is the first line of the log."""
     if directory is None or place is None:
         return None
     log = Path(directory) / log_name(place.process)
@@ -246,5 +246,5 @@ def _at(directory: str | None, place: Place | None) -> Location | None:
 
 
 def _identity(finding: Finding) -> tuple[str, ...]:
-    """The reason, and not which messages of which run it was."""
+    """Return the identity of a violation: its reason, without its messages and its run."""
     return (finding.reason or "",)

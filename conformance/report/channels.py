@@ -113,7 +113,7 @@ class _Access:
 
     @property
     def own(self) -> tuple[bool, ...]:
-        """Return for each key whether it is the member to which the step belongs."""
+        """Return, for each key of the access, whether it is the member to which the step belongs."""
         return tuple(key is not None and key == self.actor for key in self.keys)
 
 
@@ -131,7 +131,9 @@ def _queues(program: Program) -> Iterator[Queue]:
 
 
 def _receiver(takers: list[_Access], givers: list[_Access]) -> int | None:
-    """Return the key that is the taker's own, and not that of who appends."""
+    """Return the index of the key that names the receiver of a queue: it is the acting member where an action
+    takes, and another member where an action appends.
+    """
     for taker in takers:
         if len(taker.keys) == 2 and None not in taker.keys and taker.own == (False, True):
             return 1
@@ -142,7 +144,9 @@ def _receiver(takers: list[_Access], givers: list[_Access]) -> int | None:
 
 
 def _passed_on(keys: int, takers: list[_Access], givers: list[_Access]) -> bool:
-    """Return True if one action takes what another appends, and no key says who."""
+    """Return True if an action takes what another action appends, and no key distinguishes the two
+    members.
+    """
     if keys:
         return any(None not in taker.keys and not any(taker.own) for taker in takers) and bool(givers)
     return any(taker.action != giver.action for taker in takers for giver in givers)
@@ -184,7 +188,9 @@ def _named(key: ir.Expression, named: dict[str, str]) -> str | None:
 
 
 def _taking(node: ir.Assign) -> bool | None:
-    """Return True if an assignment takes the head of its own sequence, False if it appends to that."""
+    """Return True if an assignment removes the head of the sequence that it writes, False if it appends to
+    that sequence, None for any other.
+    """
     value: ir.Expression = node.value
     match value:
         case ir.Slice(lower=ir.Literal(value=1), upper=None) if _same(value.sequence, node):
@@ -197,7 +203,7 @@ def _taking(node: ir.Assign) -> bool | None:
 
 
 def _same(value: ir.Expression, node: ir.Assign) -> bool:
-    """Return True if a value is what stands where an assignment writes."""
+    """Return True if an expression reads the place that the assignment writes."""
     for key in reversed(node.keys):
         if not isinstance(value, ir.Lookup) or value.key != key:
             return False
@@ -249,12 +255,14 @@ class Packet:
 
     @property
     def letter(self) -> tuple[Any, ...]:
-        """Return what is equal if the same is sent again."""
+        """Return the identity of the packet's content: two packets are equal by it if the same message was
+        sent twice.
+        """
         return self.channel, self.content, self.sender, self.receiver
 
 
 class Traffic:
-    """Packets in flight of the states of a run, asked for in the order of the run."""
+    """Packets in flight in the states of a run; the states are given in the order of the run."""
 
     def __init__(self, program: Program) -> None:
         self.channels = channels_of(program)
@@ -297,7 +305,9 @@ class Traffic:
         return cells
 
     def _queued(self, queue: Queue, keys: tuple[Any, ...], contents: tuple[Any, ...]) -> list[Packet]:
-        """Return the packets of one queue: those that stood there, and new ones at its end."""
+        """Return the packets of one queue: those that were already in it, and new ones for the items appended
+        since the last state.
+        """
         stood = self._standing.get((queue.variable, *keys), [])
         kept = _kept([one.content for one in stood], contents)
         receiver = keys[queue.receiver] if queue.receiver is not None else None
@@ -315,10 +325,11 @@ class Traffic:
 
 
 def _kept(before: list[Any], after: tuple[Any, ...]) -> list[int | None]:
-    """Return for each item of a queue the place where it stood; None: it is new.
+    """Return, for each item of a queue, its index in the queue's former state; None for a new item.
 
-    From a queue the first ones go, and new ones come at the end. Where that does not explain it (items
-    were lost in between, or overtook each other), each item is one that stood there, the first that is equal.
+    As a rule items are removed at the head and appended at the end. Where this does not explain the new state
+    (items were lost in between, or overtook each other), each item is matched with the first equal item of
+    the former state.
     """
     for gone in range(len(before)):
         left = before[gone:]

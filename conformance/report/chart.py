@@ -59,7 +59,7 @@ def chart_svg(chart: Chart) -> str:
 
 
 class _Sheet:
-    """A drawing under construction."""
+    """SVG drawing of a chart under construction."""
 
     def __init__(self, chart: Chart) -> None:
         self.chart = chart
@@ -70,7 +70,7 @@ class _Sheet:
         self.parts: list[str] = []
 
     def draw(self) -> str:
-        """The whole file."""
+        """Return the text of the SVG file."""
         self._axes()
         for curve in self.chart.curves:
             self._curve(curve)
@@ -152,7 +152,7 @@ def _mark(curve: Curve, x: float, y: float) -> str:
 
 
 def _round_steps(top: float) -> list[float]:
-    """From 0 in steps of 1, 2 or 5 times a power of ten, up to what covers `top`."""
+    """Return the ticks of an axis from 0 up to at least `top`, in steps of 1, 2 or 5 times a power of ten."""
     raw = top / _TICKS
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw)
@@ -160,5 +160,5 @@ def _round_steps(top: float) -> list[float]:
 
 
 def _powers(bottom: float, top: float) -> list[float]:
-    """Powers of ten around all that is shown."""
+    """Return the powers of ten from below `bottom` to above `top`, as ticks of a logarithmic axis."""
     return [10.0**power for power in range(math.floor(math.log10(bottom)), math.ceil(math.log10(top)) + 1)]

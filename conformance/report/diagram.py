@@ -145,7 +145,7 @@ class _Flight:
 
 
 class _Drawing:
-    """A diagram under way: what flies, and what was sent so far."""
+    """Diagram under construction: the packets in flight, and those sent so far."""
 
     def __init__(self, trace: Trace, name: str) -> None:
         self.trace, self.name = trace, name
@@ -170,11 +170,11 @@ class _Drawing:
 
     @property
     def system(self) -> int:
-        """The lane behind those of the members."""
+        """Index of the system's lane, after those of the members."""
         return len(self.members)
 
     def begin(self) -> None:
-        """Row 0: what the initial state has in flight."""
+        """Draw row 0: the packets in flight in the initial state."""
         for packet in self._ordered(self.present):
             self.flying[packet] = _Flight(self._starter(packet), 0, again=False)
             self.sent[packet.letter] += 1
@@ -182,7 +182,7 @@ class _Drawing:
             self.events.append(Event(0, lane, "start"))
 
     def step(self, row: int) -> None:
-        """One step: arrivals and losses first, then what it sends."""
+        """Draw one step: first the packets that arrive or are lost, then those that the step sends."""
         transition = self.trace.transitions[row - 1]
         before, after = self.present, self.traffic.packets(transition.state)
         self.present = after
@@ -219,7 +219,7 @@ class _Drawing:
         self.events.append(Event(row, lane, label, emits, broken, fault, shown, crash))
 
     def finish(self) -> Diagram:
-        """Finish the diagram; packets that still fly are drawn too."""
+        """Return the finished diagram, with the packets still in flight."""
         for packet in self._ordered(set(self.flying)):
             flight = self.flying[packet]
             if not flight.read:
@@ -288,7 +288,9 @@ class _Drawing:
         return absent[0] if len(absent) == 1 and len(fellows) > 1 else None
 
     def _lane(self, step: Step, taken: list[Packet], gone: set[Packet], *, fault: bool) -> int | None:
-        """The lane of a step that takes some packets as arguments, and after which others are gone."""
+        """Return the lane of a step. `taken` are the packets among its arguments, `gone` those that are no
+        longer in flight after it.
+        """
         named = [
             self.lane_of[argument]
             for argument in step.arguments
@@ -328,7 +330,9 @@ def crash_of(program: Program, transition: Transition) -> Any:
 
 
 def member_of(step: Step) -> Any:
-    """Return the member to which a step belongs by its arguments: who gets its packet, or is named first."""
+    """Return the member to which a step belongs by its arguments: the receiver of the packet among them, else
+    the first member.
+    """
     for argument in step.arguments:
         if (receiver := getattr(argument, "to", None)) is not None:
             return receiver
@@ -336,7 +340,7 @@ def member_of(step: Step) -> Any:
 
 
 def _members(program: Program, channels: Channels) -> list[Any]:
-    """The members of the index type whose steps and messages are drawn."""
+    """Return the members that have lanes: those of the index type whose steps and messages are drawn."""
     addressed: Counter[types.Type] = Counter()
     ways = {one.variable: one.receiver for one in channels.queues}
     ways |= {one.variable: 0 for one in channels.logs}
@@ -360,7 +364,7 @@ def _members(program: Program, channels: Channels) -> list[Any]:
 
 
 def _packet_label(packet: Any) -> str:
-    """A packet without its receiver: the arrow says that."""
+    """Return the text of a packet without its receiver, which the arrow shows."""
     if not dataclasses.is_dataclass(packet):
         return compact(packet)
     contents = [
@@ -373,7 +377,7 @@ def _packet_label(packet: Any) -> str:
 
 
 def _event_label(event: Any) -> str:
-    """`deliver m1`: an event in the words of the service, without its process."""
+    """Return the text of an event without its process: `deliver m1`."""
     if not dataclasses.is_dataclass(event):
         return compact(event)
     fields = [

@@ -64,7 +64,7 @@ def _table(suite: Suite) -> Iterator[str]:
 
 
 def _cell(text: str) -> str:
-    """Text that stays in its cell."""
+    """Escape a text for a cell of a Markdown table."""
     short = text if len(text) <= _CELL_MAX else text[: _CELL_MAX - 3] + "..."
     escaped = short.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("`", "\\`")
     return " ".join(escaped.split())

@@ -43,8 +43,8 @@ def report_html(name: str, report: Report) -> str:
 
 
 def trace_html(name: str, trace: Trace) -> str:
-    """A run: its space-time diagram, a table of its steps with what each changed and emitted, and the file of
-    the explorer, in which it is walked.
+    """Return a run as HTML: its space-time diagram, a table of its steps with their changes and events, and
+    the explorer's file, in which the run can be walked.
     """
     from antiphon.conformance.report.explorer import embedded  # here: it loads what few need
 

@@ -70,5 +70,5 @@ def _seconds(seconds: float) -> str:
 
 
 def _clean(text: str) -> str:
-    """The text without characters that no XML may have."""
+    """Remove the characters that XML does not allow from a text."""
     return _NO_XML.sub("?", text)

@@ -114,7 +114,9 @@ def _numbers(processes: Sequence[int]) -> str:
 
 
 def _first_violation(judged: RunFindings) -> Finding | None:
-    """The first property that is violated by itself."""
+    """Return the first finding of a violation that no other violation implies; else the first violation, or
+    None.
+    """
     broken = [finding for finding in judged.findings if judged.outcome(finding) is Outcome.VIOLATED]
     return min(broken, key=lambda finding: finding.implied is not None, default=None)
 
@@ -124,8 +126,8 @@ def _is_at(step: Step, places: Sequence[Place]) -> bool:
 
 
 def _chosen(steps: Sequence[Step], places: Sequence[Place], most: int) -> tuple[Sequence[Step], int, int]:
-    """The events that have room, and how many are left out before and after them. Where the two that clash
-    are too far apart, those that are about the same messages are taken.
+    """Return the events that the diagram has room for, and the numbers of omitted events before and after
+    them. If the two contradicting events are too far apart, choose the events about the same messages.
     """
     if len(steps) <= most:
         return steps, 0, 0
@@ -140,7 +142,9 @@ def _chosen(steps: Sequence[Step], places: Sequence[Place], most: int) -> tuple[
 
 
 def _arrows(steps: Sequence[Step], rows: dict[tuple[int, int], int]) -> list[Arrow]:
-    """Return the arrow of each message that is shown to arrive: from above, if its broadcast is not shown."""
+    """Return an arrow for each delivery or reception that is shown; its start is at the top if the broadcast
+    or sending is not shown.
+    """
     begun: dict[tuple[str, str], tuple[int, int]] = {}
     arrows: list[Arrow] = []
     for step in steps:

@@ -51,7 +51,9 @@ def page(answer: Answer, version: str) -> str:
 
 
 def _walked(answer: Answer, wrong: list[tuple[Suite, Case]], taken: int) -> list[str]:
-    """Return for each suite what can be walked of it, beside so many bytes of other things."""
+    """Return, for each suite, the HTML of the explorer for its run, in the bytes that remain beside
+    `taken`.
+    """
     from antiphon.conformance.report.explorer import embedded  # here: it loads what most reports do not need
     from antiphon.conformance.report.explorer.saved import BYTES_MAX, EMBEDDED_BYTES_MAX
 
@@ -102,7 +104,9 @@ def _run(suite: Suite, case: Case, shown: Shown) -> str:
 
 
 def _done(shown: Shown, event: Event, skipped: int) -> tuple[str, str]:
-    """The cells of a row: the step, and what it changed, emitted and broke."""
+    """Return the cells of a table row: the step, and its changes, its events and the properties that it
+    breaks.
+    """
     said = [*shown.changes_of(event, skipped), *(f"» {emitted}" for emitted in event.emits)]
     said = list(map(escape, said))
     if event.broken:

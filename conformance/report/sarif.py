@@ -173,7 +173,9 @@ def _location(at: Location, roots: list[Path]) -> dict[str, Any]:
 
 
 def _artifact(file: str, roots: list[Path]) -> dict[str, str]:
-    """A file as seen from the root of the sources; one that lies elsewhere by its whole address."""
+    """Return the location of a file, relative to the root of the sources; for a file outside of it, its whole
+    URI.
+    """
     seen = root_of(file, roots)
     if seen is None:
         return {"uri": Path(file).absolute().as_uri()}

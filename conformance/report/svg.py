@@ -30,13 +30,17 @@ def svg(diagram: Diagram) -> str:
 
 
 def row_tops(diagram: Diagram) -> tuple[tuple[float, ...], float]:
-    """The height at which each row of the drawing begins, the start's first, and where the last one ends."""
+    """Return the height at which each row of the drawing begins, from row 0 on, and the height at which the
+    last row ends.
+    """
     sheet = _Sheet(windowed(diagram))
     return tuple(y - 17 for y in sheet.ys), sheet.bottom
 
 
 class _Sheet:
-    """A drawing under construction: `parts` from the bottom layer to the top."""
+    """SVG drawing of a diagram under construction; `parts` has its elements from the bottom layer to the
+    top.
+    """
 
     def __init__(self, diagram: Diagram) -> None:
         self.diagram = diagram
@@ -56,7 +60,7 @@ class _Sheet:
         self.parts: list[str] = []
 
     def draw(self) -> str:
-        """The whole file."""
+        """Return the text of the SVG file."""
         self._bands()
         self._lanes()
         for arrow in self.diagram.arrows:
@@ -85,7 +89,7 @@ class _Sheet:
         )
 
     def _loop(self) -> None:
-        """A bracket beside the steps that repeat for ever, with an arrow back to the first of them."""
+        """Draw a bracket beside the steps that repeat for ever, with an arrow back to the first of them."""
         loop = self.diagram.loop
         if loop is None:
             return
@@ -99,11 +103,11 @@ class _Sheet:
     # Places -------------------------------------------------------------------------------------------------
 
     def x(self, lane: int) -> float:
-        """The place of a lane."""
+        """Return the horizontal position of a lane."""
         return GUTTER + 24 + lane * self.spacing
 
     def _rows(self) -> list[float]:
-        """The height of each row; a row has room for its labels."""
+        """Return the heights of the rows; each row has room for its labels."""
         ys: list[float] = [self.top]
         for row in range(1, self.diagram.rows + 1):
             above = self.texts[row - 1] if row > 1 else []
@@ -113,8 +117,8 @@ class _Sheet:
 
     @staticmethod
     def _comes_from_right(arrow: Arrow) -> bool:
-        """Return True if an arrow ends where the label of its reception begins: the label gives way,
-        downwards.
+        """Return True if an arrow comes to its lane from the right, where the label of the reception begins.
+        The label is drawn lower then.
         """
         return (
             arrow.fate is Fate.RECEIVED
@@ -123,8 +127,8 @@ class _Sheet:
         )
 
     def _lines(self, event: Event) -> list[tuple[str, str]]:
-        """The label of an event in lines, each with its style: what, details, events of the service, what
-        breaks.
+        """Return the label of an event in lines, each with its style: the step, its details, the events of
+        the service, the broken property.
         """
         name, _, details = event.label.partition(" ")
         lines = [(name, "name")] if event.lane is not None else []
@@ -142,7 +146,9 @@ class _Sheet:
     # Layers -------------------------------------------------------------------------------------------------
 
     def _bands(self) -> None:
-        """A band behind each second step, a red one behind what breaks, and the numbers of the steps."""
+        """Draw a band behind each second step, a red band behind a step that breaks a property, and the
+        numbers of the steps.
+        """
         broken = {event.row for event in self.diagram.events if event.broken}
         for row in range(1, self.diagram.rows + 1):
             top = self.ys[row] - 17
@@ -214,7 +220,7 @@ class _Sheet:
                 self._head(source, begin, x, y, colour)
 
     def _stub(self, arrow: Arrow, source: float, target: float | None, begin: float, title: str) -> None:
-        """A packet that is still in flight: a short way, an open end."""
+        """Draw a packet that is still in flight: a short line with an open end."""
         way = 0.0 if target is None else math.copysign(34, target - source) if target != source else -24
         x, y = source + way, begin + 15
         self.parts.append(
@@ -228,7 +234,7 @@ class _Sheet:
     def _lost(
         self, arrow: Arrow, source: float, target: float | None, begin: float, style: str, title: str
     ) -> None:
-        """A packet that is lost: it ends at a cross on the way, at the height of the step that loses it."""
+        """Draw a lost packet: a line that ends at a cross, at the height of the step that loses it."""
         end = self.ys[arrow.end] if arrow.end is not None else begin
         x = source - 30 if target in (None, source) else source + 0.62 * ((target or 0) - source)
         self.parts.append(
@@ -242,7 +248,7 @@ class _Sheet:
             self._text(x + 11, end + 4, f"lost {arrow.label}", f'fill="{BAD}"')
 
     def _head(self, x1: float, y1: float, x2: float, y2: float, colour: str) -> None:
-        """The head of an arrow, as a triangle: markers are drawn differently from viewer to viewer."""
+        """Draw the head of an arrow as a triangle, since viewers draw SVG markers differently."""
         angle = math.atan2(y2 - y1, x2 - x1)
         points = [(x2, y2)] + [
             (x2 - 9 * math.cos(angle + turn), y2 - 9 * math.sin(angle + turn)) for turn in (0.38, -0.38)
@@ -280,7 +286,7 @@ class _Sheet:
             self._text(x + 13, y + 4 + self.drops.get(event.row, 0) + LINE * number, text, styles[style])
 
     def _left_out(self, event: Event) -> None:
-        """Draw an event that belongs to no lane, and moves no message either."""
+        """Draw an event that belongs to no lane and moves no message."""
         if all(arrow.end != event.row for arrow in self.diagram.arrows):
             self._text(GUTTER, self.ys[event.row] + 4, event.label, 'font-style="italic" fill="#4a5568"')
 
@@ -303,7 +309,9 @@ class _Sheet:
             )
 
     def _foot(self) -> float:
-        """The legend and what the trace shows; the height of the whole drawing."""
+        """Draw the legend and the sentence on what the trace shows. Return the height of the whole
+        drawing.
+        """
         x, y = float(MARGIN), self.bottom + 30
         for name, drawn in self._legend():
             wide = 34 + len(name) * LETTER + 22
@@ -317,7 +325,7 @@ class _Sheet:
         return self._verdict(y + 14)
 
     def _legend(self) -> list[tuple[str, str]]:
-        """Each sign that the drawing uses, with its meaning."""
+        """Return each sign that the drawing uses, with its meaning."""
         line = '<line x1="0" y1="-4" x2="26" y2="-4"'
         entries = [
             (kind, f'{line} stroke="{colour}" stroke-width="2"/>') for kind, colour in self.colours.items()
@@ -367,6 +375,6 @@ class _Sheet:
 
 
 def _short_of(x1: float, y1: float, x2: float, y2: float, distance: float) -> tuple[float, float]:
-    """The point `distance` before the end of a line."""
+    """Return the point of a line that lies `distance` before its end."""
     length = math.hypot(x2 - x1, y2 - y1)
     return x2 - (x2 - x1) * distance / length, y2 - (y2 - y1) * distance / length

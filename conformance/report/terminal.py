@@ -34,7 +34,7 @@ def text_diagram(diagram: Diagram, width: int = 100) -> Text:
 
 
 class _Page:
-    """Lines of characters under construction."""
+    """Text diagram under construction, as lines of characters."""
 
     def __init__(self, diagram: Diagram, width: int) -> None:
         self.diagram = diagram
@@ -49,7 +49,7 @@ class _Page:
         self.colours = {kind: COLOURS[number % len(COLOURS)] for number, kind in enumerate(diagram.kinds)}
 
     def draw(self) -> Text:
-        """All lines."""
+        """Return the lines of the diagram."""
         self.lines.append(Text(self.diagram.title, style="bold"))
         if self.diagram.begins:
             self._paragraph(f"begins with {self.diagram.begins}", Style(color="bright_black"))
@@ -125,7 +125,9 @@ class _Page:
             self._note(lane, f"✗ {event.broken}", BROKEN)
 
     def _labels(self, cells: list[tuple[str, Style]], lane: int, event: Event, style: Style) -> None:
-        """The label beside the lane, in as many lines as it needs, and the events of the service."""
+        """Write the label of an event beside its lane, in as many lines as it needs, then the events of the
+        service.
+        """
         lines = textwrap.wrap(event.label, self._room(lane), subsequent_indent="  ", break_long_words=True)
         for number, line in enumerate(lines):
             if number:
@@ -138,7 +140,9 @@ class _Page:
             self._note(lane, f"» {emitted}", BROKEN if event.broken else Style(color="green", bold=True))
 
     def _room(self, lane: int) -> int:
-        """Columns for text beside a lane; beside the last one the page may be used up."""
+        """Return the number of columns for text beside a lane; beside the last lane it is the rest of the
+        page.
+        """
         return (
             self.lane_width - 3
             if lane < len(self.diagram.lanes) - 1
@@ -178,8 +182,8 @@ class _Page:
             self._note(source, f"▹ {text}", style)
 
     def _arrival(self, arrow: Arrow, event: Event, *, first: bool, dotted: bool) -> None:
-        """The line on which a packet crosses the lanes: the first of a step has its number, the last that
-        arrives its dot.
+        """Write the line on which a packet crosses the lanes. The first line of a step has the step's number;
+        the line of its last arrival has the dot.
         """
         cells = self._blank()
         if first:
@@ -213,7 +217,9 @@ class _Page:
         self._add(cells)
 
     def _cut(self, cells: list[tuple[str, Style]], here: int, there: int) -> None:
-        """A lost packet ends before its receiver's lane, in a cross and the word."""
+        """Shorten the line of a lost packet, so that it ends before the receiver's lane with a cross and the
+        word `lost`.
+        """
         lane = self._blank()
         sign = -1 if there < here else 1
         for distance in range(1, 8):
@@ -259,7 +265,7 @@ def _packet(arrow: Arrow) -> tuple[object, ...]:
 
 
 def _letters() -> Iterator[str]:
-    """a, b, ..., z, aa, ab, ..."""
+    """Yield names of packets: a, b, ..., z, aa, ab, and so on."""
     for length in itertools.count(1):
         for letters in itertools.product(string.ascii_lowercase, repeat=length):
             yield "".join(letters)

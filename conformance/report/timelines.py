@@ -79,7 +79,9 @@ def _slices(shown: Shown, event: Event, tid: int) -> list[dict[str, Any]]:
 
 
 def _flow(number: int, arrow: Arrow) -> list[dict[str, Any]]:
-    """The two ends of a message, each within the slice of its event."""
+    """Return the two flow events of a message, at its sending and at its reception, each within the slice of
+    its step.
+    """
     assert arrow.source is not None
     assert arrow.target is not None
     assert arrow.end is not None
@@ -91,7 +93,7 @@ def _flow(number: int, arrow: Arrow) -> list[dict[str, Any]]:
 
 
 def _arriving(drawn: Diagram) -> dict[int, list[Arrow]]:
-    """The messages that are received in each row."""
+    """Return, for each row, the arrows of the messages received in it."""
     found: dict[int, list[Arrow]] = defaultdict(list)
     for arrow in drawn.arrows:
         if arrow.fate is Fate.RECEIVED and arrow.end is not None:
@@ -100,6 +102,8 @@ def _arriving(drawn: Diagram) -> dict[int, list[Arrow]]:
 
 
 def _hosts(drawn: Diagram) -> list[str]:
-    """The lanes as words without spaces, which ShiViz takes for hosts."""
+    """Return the names of the lanes without spaces, since ShiViz takes the first word of a line for the
+    host.
+    """
     return ["-".join(lane.split()) for lane in drawn.lanes]
 

@@ -73,7 +73,7 @@ def why_shown(trace: Trace) -> tuple[Failure, ...]:
 
 
 class _Reader:
-    """Takes texts apart in one state."""
+    """Splitter of predicates in one state: it finds the parts that decide their values."""
 
     def __init__(self, program: Program, state: State) -> None:
         self.program = program
@@ -101,7 +101,7 @@ class _Reader:
 
 
 class _Text:
-    """The text of one method; `names` are its arguments and what its generators bind."""
+    """Source text of one method; `names` are its arguments, and the variables bound by its generators."""
 
     def __init__(
         self, reader: _Reader, source: Source, function: Callable[..., Any], own: str, depth: int
@@ -181,7 +181,7 @@ class _Text:
                 yield from self._bind(rest, bound)
 
     def leaf(self, node: ast.expr, names: dict[str, Any], value: bool) -> Failure:
-        """A part that is not taken further apart."""
+        """Return a part of a predicate that cannot be split, with its values."""
         sides: list[ast.expr] = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
         shown = [
             (ast.unparse(side), compact(settled(self.evaluate(side, names))))
@@ -203,11 +203,11 @@ class _Text:
         )
 
     def truth(self, node: ast.expr, names: dict[str, Any]) -> bool:
-        """The truth value of a part."""
+        """Evaluate a part of a predicate as a truth value."""
         return bool(self.evaluate(node, names))
 
     def evaluate(self, node: ast.expr, names: dict[str, Any]) -> Any:
-        """The value of a part, by CPython."""
+        """Evaluate a part of a predicate by CPython."""
         code = compile(ast.Expression(node), self.source.file, "eval")
         values.enter(self.reader.program.reference)
         try:

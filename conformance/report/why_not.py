@@ -18,7 +18,7 @@ from antiphon.spec.lang.hints import did_you_mean
 
 @dataclass(frozen=True)
 class Reason:
-    """Guard that is false, its place, and the steps that fail at it (none: the parameter has no possible
+    """Guard that is false, its place, and the steps that it disables (none: the parameter has no possible
     value).
     """
 

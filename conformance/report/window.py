@@ -49,7 +49,9 @@ def cut(diagram: Diagram, first: int, last: int) -> Diagram:
 
 
 def _crashed(diagram: Diagram, first: int) -> Iterator[Event]:
-    """Yield the end of each lane whose lifeline is over before these rows, at the top."""
+    """Yield, at the top of the window, the end of each lane whose member crashed before row `first` and takes
+    no later step.
+    """
     for lane in range(len(diagram.lanes)):
         end = max((end for _, end in diagram.lifelines(lane) if end is not None), default=first)
         goes_on = any(event.lane == lane and event.row > end for event in diagram.events)

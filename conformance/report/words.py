@@ -51,7 +51,7 @@ def repairs(program: Program) -> str:
 
 
 def under(program: Program) -> str:
-    """Return the constraints on an exploration of the program; "" where there are none."""
+    """Return the constraints under which the program is explored, in words; "" if there are none."""
     names = [item.name for item in constraints_of(program)]
     return f"under the constraint{'s' * (len(names) > 1)} {', '.join(names)}" if names else ""
 

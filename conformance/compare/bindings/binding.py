@@ -28,7 +28,9 @@ class Refused(Exception):
 
 
 class Misreports(Exception):
-    """Error: a shell observes other effects of a process than its steps have; with both sides."""
+    """Error: a shell that drives a process observes other effects than the process's steps have; the message
+    has both.
+    """
 
     def __init__(self, what: str, specification: object, implementation: object) -> None:
         self.what, self.specification, self.implementation = what, specification, implementation
@@ -36,7 +38,9 @@ class Misreports(Exception):
 
 
 class Forgets(Misreports):
-    """Error: a snapshot was restored, and the process differs from the one of which it was taken."""
+    """Error: a process that was restored to a snapshot differs from the process of which the snapshot was
+    taken.
+    """
 
 
 class Unsteady(Exception):
@@ -49,8 +53,9 @@ EVENTS = "events"
 
 @dataclass(frozen=True, slots=True)
 class Stimulus:
-    """Target of a step: `process` (None: the environment alone), and the packet that it takes from the
-    network, if any: out of the set, or the next of a link.
+    """Target of a step: the process that takes it (None: the environment alone), and the packet in flight, if
+    any, that the step takes out of the set or from the head of a link. A packet that is `consumed` is not in
+    flight afterwards.
 
     A packet that is `consumed` is no longer in flight afterwards.
     """
@@ -104,14 +109,16 @@ class Binding(Protocol):
 
     @property
     def internal(self) -> Collection[str]:
-        """Actions that a process takes as internal steps; `offers` tells which it would take now."""
+        """Return the actions that a process takes as internal steps; `offers` returns those that are enabled
+        in a snapshot.
+        """
         ...
 
     def start(self, me: int) -> Effect:
-        """Return process `me`, fresh, with the packets that it sends at once."""
+        """Return the initial effect of process `me`: its snapshot, and the packets that it sends at once."""
 
     def stimulus(self, step: Step) -> Stimulus:
-        """Return the target of the step."""
+        """Return the process and the packet that the step concerns."""
 
     def perform(self, me: int, snapshot: Any, step: Step, datagram: bytes | None) -> Effect:
         """Let process `me` take the step in its present state; with a datagram, by receiving that.
@@ -141,7 +148,9 @@ class Binding(Protocol):
 
 
 def trait(binding: Binding, name: str) -> bool:
-    """Return True if a binding has the trait `whole` or `one_way`."""
+    """Return True if a binding has the trait of this name: `whole` (its one process is the whole system) or
+    `one_way` (snapshots do not show whether two ways led to one state).
+    """
     return getattr(binding, name, False) is True
 
 

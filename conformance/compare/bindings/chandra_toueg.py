@@ -110,7 +110,9 @@ class ChandraTouegBinding:
         return self._effect(core, events)
 
     def _act(self, core: Consensus[int], step: Step, datagram: bytes | None) -> tuple[object, ...]:
-        """Take the step; the events of the environment that it is, or brings."""
+        """Take the step in a consensus. Return the events that the specification's environment emits with it,
+        such as a suspicion.
+        """
         match step:
             case Step("propose", (Process() as p, Value(index=value) as v)):
                 core.propose(value)
@@ -135,7 +137,7 @@ class ChandraTouegBinding:
         """Do nothing: no shell drives a consensus."""
 
     def offers(self, me: int, snapshot: Snapshot[int]) -> frozenset[Step]:
-        """Return the steps that `settle` would take now."""
+        """Return the steps that `Consensus.settle` would take now."""
         found: set[Step] = set()
         probe = self._probes[me]
         probe.restore(snapshot)
@@ -147,7 +149,9 @@ class ChandraTouegBinding:
         return frozenset(found)
 
     def _looked_at(self, action: str, snapshot: Snapshot[int], after: Consensus[int]) -> tuple[object, ...]:
-        """Return the part of its inbox that a process took for a step, after which `after` stands."""
+        """Return the messages that a process used from its inbox in a step, for the step's arguments; `after`
+        is the consensus after the step.
+        """
         at = snapshot.round
         match action:
             case "gather":
@@ -205,7 +209,9 @@ class ChandraTouegBinding:
         return packets.Packet(Process(to), content)
 
     def _effect(self, core: Consensus[int], events: tuple[object, ...]) -> Effect:
-        """Return the effect on a member since it was last looked at."""
+        """Return the effect on a member since the last effect: its snapshot, and the messages that it
+        sends.
+        """
         sent = tuple(
             (self._packet(core.me, to, message), _encoder.encode((core.me, message)))
             for to, message in core.outputs()

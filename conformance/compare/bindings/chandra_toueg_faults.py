@@ -77,7 +77,7 @@ class ProposesItsOwn(Consensus[int]):
     """
 
     def gather(self) -> bool:
-        """Propose the own estimate."""
+        """Propose the coordinator's own estimate."""
         own, count = self._estimate, len(self._outputs)
         if not super().gather():
             return False
@@ -139,7 +139,7 @@ class AcknowledgesSuspected(Consensus[int]):
     """
 
     def _reply(self, reply: Ack | Nack) -> None:
-        """Ack."""
+        """Send an ack, whichever reply is correct."""
         super()._reply(Ack(reply.round))
 
 
@@ -173,7 +173,7 @@ class SuspectsForEver(Consensus[int]):
     """
 
     def suspect(self, suspected: frozenset[int]) -> None:
-        """Add suspicions, and end none."""
+        """Add new suspicions, and keep those that have ended."""
         super().suspect(self.suspected | suspected)
 
 
@@ -206,7 +206,7 @@ class DecidesInSilence(Consensus[int]):
     """
 
     def _decide(self, value: int) -> None:
-        """Say nothing."""
+        """Decide, and send the decision to nobody."""
         before = list(self._outputs)
         super()._decide(value)
         self._outputs = before
@@ -263,7 +263,7 @@ class CountsFromNought(Consensus[int]):
     """
 
     def coordinator(self, round_: int) -> int:
-        """Return round - 1 modulo the number of members."""
+        """Return member (round - 1) modulo n as the coordinator."""
         return (round_ - 1) % self.members
 
 
@@ -273,7 +273,7 @@ class GoesOnUndecided(Consensus[int]):
     """
 
     def _decide(self, value: int) -> None:
-        """Keep all."""
+        """Decide, and keep the stored messages."""
         before = self._estimates, self._proposals, self._replies
         super()._decide(value)
         self._estimates, self._proposals, self._replies = before

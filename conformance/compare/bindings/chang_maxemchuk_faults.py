@@ -18,7 +18,7 @@ class AcknowledgesEarly(Core):
 
     @property
     def _has_all(self) -> bool:
-        """Planted fault: nothing is ever missing."""
+        """Return True, as if no acknowledged update were missing."""
         return True
 
 
@@ -28,7 +28,7 @@ class DropsEarlyAcks(Core):
     """
 
     def _receive_ack(self, sender: int, message: Any) -> None:
-        """Take the next one only."""
+        """Take an ACK only if its gsn is the next one; drop any other."""
         if message.number == self._acknowledged + 1:
             super()._receive_ack(sender, message)
 
@@ -39,7 +39,7 @@ class ForgetsWhatWaits(Core):
     """
 
     def _receive_ack(self, sender: int, message: Any) -> None:
-        """Take one at a time."""
+        """Take the ACK with the next gsn, and leave waiting ACKs where they are."""
         waiting, self._early = self._early, {}
         super()._receive_ack(sender, message)
         self._early.update(waiting)
@@ -63,7 +63,7 @@ class TurnsBack(Core):
     """
 
     def _giver(self) -> int:
-        """Count down."""
+        """Return the previous process of the cycle as the one that assigns the next gsn."""
         return -self._acknowledged % self.members
 
 
@@ -86,7 +86,7 @@ class DeliversUnnumbered(Core):
     """
 
     def _learn(self, giver: int, message: Any) -> None:
-        """The own number counts as delivered."""
+        """Learn an ACK, and count an update that this process numbered itself as delivered."""
         super()._learn(giver, message)
         if giver == self.me:
             self._status = self._acknowledged
@@ -109,7 +109,7 @@ class RemovesEarly(Core):
     """
 
     def _stable(self) -> int:
-        """One too many."""
+        """Return the gsn of the last stable update, one too large."""
         return super()._stable() + 1
 
 
@@ -117,7 +117,7 @@ class RemovesNothing(Core):
     """Planted fault in CM, forgotten update: stable updates stay in the buffer. Correct code removes them."""
 
     def _collect(self) -> None:
-        """Keep it."""
+        """Remove nothing from the buffer."""
 
 
 class SendsTwo(Core):
@@ -125,7 +125,7 @@ class SendsTwo(Core):
 
     @property
     def busy(self) -> bool:
-        """True only when more than `window` updates are outstanding: one too many."""
+        """Return True only if more than `window` updates are outstanding: one more than allowed."""
         return self._obtained[self.me] - self._numbered[self.me] > self.window
 
 
@@ -145,7 +145,7 @@ class NamesItself(Core):
     """
 
     def _to_others(self, message: Any) -> None:
-        """Take the own number."""
+        """Send to the others an ACK that names this process as the source of the update."""
         if isinstance(message, Ack):
             message = Ack(message.number, message.identifier._replace(source=self.me))
         super()._to_others(message)

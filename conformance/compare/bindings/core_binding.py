@@ -62,7 +62,7 @@ GROUP = "lockstep"
 
 
 class Recorder:
-    """A tracer that keeps the application's events."""
+    """Tracer that stores the application's events: broadcasts and deliveries."""
 
     recording = True
 
@@ -70,7 +70,9 @@ class Recorder:
         self.events: list[object] = []
 
     def record(self, event: object) -> None:
-        """Record broadcasts and deliveries as events of the model; other events are the protocol's own."""
+        """Store broadcasts and deliveries as events of the model; ignore events that are internal to the
+        protocol.
+        """
         match event:
             case tracing.Broadcast(process=p, payload=payload):
                 self.events.append(Broadcast(Process(p), message_of(payload)))
@@ -156,8 +158,8 @@ class CoreBinding(Driven[M]):
         every: Mapping[str, int | bool] | None = None,
         never: Iterable[str] = (),
     ) -> Bound:
-        """Return the entry for the catalogue: this binding with its faults, and the implementation as groups
-        run it; see `Bound`.
+        """Return the catalogue's entry for this binding, with its planted faults and the implementation as
+        groups run it. `Bound` explains the arguments.
         """
 
         def made(fault: str | None) -> Implementation[Any]:
@@ -178,11 +180,11 @@ class CoreBinding(Driven[M]):
     # What goes by convention --------------------------------------------------------------------------------
 
     def sizes(self) -> Mapping[str, object]:
-        """Return the settings of a core that are no waiting times, where they are not the defaults."""
+        """Return the core's settings that differ from the defaults, without its waiting times."""
         return {}
 
     def core(self, me: int, members: int, backoff_max: int, tracer: tracing.Tracer) -> SteppedCore[M]:
-        """Return a core with the waiting times of `intervals_ms`."""
+        """Return a core with the waiting times of `intervals_ms`, and this bound of its back-off."""
         made = implementation(self.protocol).settings
         fields = () if made is None else made.__struct_fields__
         times = [name for name in fields if name.endswith("_ms")]
@@ -218,7 +220,7 @@ class CoreBinding(Driven[M]):
         return frozenset(found)
 
     def offered(self, me: int, snapshot: Any, probe: Any, action: str) -> Step | None:
-        """Return the specification's step that a core took from this snapshot to the state of `probe`; None
+        """Return the specification's step for an action that `probe` has just taken from this snapshot; None
         if the bounds of the exploration exclude it.
         """
         del snapshot, probe
@@ -237,7 +239,7 @@ class CoreBinding(Driven[M]):
         return [timer for timer in self.intervals_ms if timer in enabled]
 
     def unbounded(self) -> Program:
-        """Return the specification without bounds on its timers; here it has none."""
+        """Return the specification without bounds on its timers; by default the program itself."""
         return self.program
 
     @cached_property
@@ -267,7 +269,7 @@ class CoreBinding(Driven[M]):
     # What `Binding` asks ------------------------------------------------------------------------------------
 
     def start(self, me: int) -> Effect:
-        """Return a fresh core."""
+        """Return the initial effect of process `me`: the snapshot of a fresh core."""
         self._cores[me] = self._fresh(me, self._recorder)
         self._cores[me].start(NOW)
         return self._effect(me)
@@ -320,7 +322,7 @@ class CoreBinding(Driven[M]):
     # Helpers ------------------------------------------------------------------------------------------------
 
     def probe(self, me: int, snapshot: Hashable) -> Any:
-        """Return a separate core, set to this snapshot, for queries."""
+        """Return a separate core, set to this snapshot, so that queries change no other core."""
         core = self._probes[me]
         core.restore(snapshot, NOW)
         return core
@@ -343,7 +345,7 @@ class CoreBinding(Driven[M]):
             raise Refused(f"process {core.me} has nothing to do for {step.action}")
 
     def asked(self, step: Step, datagram: bytes | None) -> Asked:
-        """Return the request of the step to the core."""
+        """Return what the step asks of the core: the action's name, with a datagram or a payload."""
         message = next((given for given in step.arguments if isinstance(given, Message)), None)
         if datagram is None and message is not None and step.action in SENDING:
             return Asked("broadcast", payload=payload_of(message))
@@ -353,7 +355,7 @@ class CoreBinding(Driven[M]):
         return self.core(me, self.members, 1, tracer)
 
     def _effect(self, me: int) -> Effect:
-        """Return the effect on the core since it was last looked at; its messages are encoded here."""
+        """Return the effect on the core of `me` since the last effect; encode its messages."""
         core = self._cores[me]
         core.deliveries()
         outputs = core.outputs()
@@ -362,13 +364,17 @@ class CoreBinding(Driven[M]):
         return Effect(after, sent, self._recorder.drain(), queued)
 
     def sent(self, me: int, sends: list[Send[M]]) -> Iterable[tuple[object, bytes]]:
-        """Return the packets that go into the set: all, if there is a set."""
+        """Return the sent packets that go into the set of packets in flight: all, or none if the
+        specification has queues.
+        """
         if not self.channel:
             return ()
         return ((self.packet(me, to, message), self.encoded(me, message)) for to, message in sends)
 
     def queued(self, me: int, sends: list[Send[M]]) -> Iterable[tuple[Link, object, bytes]]:
-        """Return the packets that go into links, in order: all, if there are queues."""
+        """Return the sent packets that go into queues, in order: all, or none if the specification has a
+        set.
+        """
         if not self.queues:
             return ()
         return (

@@ -48,7 +48,7 @@ class SteppedCore(ProtocolCore[M], Protocol[M]):
 
 
 class Driven(ABC, Generic[M]):
-    """The facts about the cores of one protocol that a shell and its judge need.
+    """Facts about the cores of one protocol that a shell, and the check of what it observes, need.
 
     Attributes:
         messages: their messages.
@@ -67,12 +67,14 @@ class Driven(ABC, Generic[M]):
 
     @property
     def ending(self) -> frozenset[Any]:
-        """Timers whose expiry ends their wait, so that they are not postponed."""
+        """Return the timers whose waiting ends when they expire. The other timers start again."""
         return frozenset()
 
     @abstractmethod
     def core(self, me: int, members: int, backoff_max: int, tracer: tracing.Tracer) -> SteppedCore[M]:
-        """Return a core with these waiting times and this bound of its back-off."""
+        """Return a core of process `me`. `backoff_max` is the largest factor by which its waiting times
+        grow.
+        """
 
     @abstractmethod
     def broadcasts(self, me: int, snapshot: Any) -> int:
@@ -84,14 +86,14 @@ class Driven(ABC, Generic[M]):
         return found
 
     def busy(self, me: int, snapshot: Any) -> bool:
-        """Return True if a broadcast is refused: never, where no bound of an exploration fills the
-        buffers.
+        """Return True if the core refuses a broadcast; by default it never does, since no exploration fills
+        the buffers.
         """
         del me, snapshot
         return False
 
     def single(self, core: Any, action: str, payload: bytes, now: float) -> tuple[bool, object]:
-        """Take the one step of this name; return whether there was something to do, and the core's answer."""
+        """Take the one step of this name; return whether the step was possible, and the core's result."""
         if action == "broadcast":
             return True, core.broadcast(payload, now)
         if action == "deliver":
@@ -116,7 +118,9 @@ class Driven(ABC, Generic[M]):
     def reported(
         self, me: int, before: Any, after: Any, asked: Asked
     ) -> tuple[object, tuple[tracing.Event, ...]]:
-        """Return the result of the step from one snapshot to another, and the events for its tracer."""
+        """Return the result of the step that led from one snapshot to another, and the events that the core
+        must have traced.
+        """
         delivered: list[tracing.Event] = []
         if handed := getattr(after, "deliveries", ()):
             numbers = range(self.delivered(before) + 1, self.delivered(after) + 1)
@@ -128,8 +132,8 @@ class Driven(ABC, Generic[M]):
         return True, (self.traced_step(me, before, after, asked.action), *delivered)
 
     def traced_step(self, me: int, before: Any, after: Any, action: str) -> tracing.Step:
-        """Return the event of a step for the tracer beside its deliveries: the name, unless a binding
-        overrides it.
+        """Return the event with which the core must trace a step other than a delivery; by default it has the
+        step's name alone.
         """
         del before, after
         return tracing.Step(me, action)

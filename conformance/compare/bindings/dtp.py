@@ -64,7 +64,7 @@ class DtpBinding(CoreBinding[wire_messages.Message]):
     }
 
     def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
-        """Make the binding; raise SpecError if a U_id could name several updates."""
+        """Make the binding with these constants. Raise SpecError if a U_id could name several updates."""
         super().__init__(fault=fault, **constants)
         self.senders = int(self.program.constants["senders"])
         if not 1 <= self.senders <= self.members:
@@ -74,11 +74,11 @@ class DtpBinding(CoreBinding[wire_messages.Message]):
             )
 
     def sizes(self) -> Mapping[str, object]:
-        """Return the setting of F from the specification."""
+        """Return the core's setting for F, the degree of fault tolerance, as the specification has it."""
         return {"resilience": int(self.program.constants["resilience"])}
 
     def offered(self, me: int, snapshot: Snapshot, probe: Any, action: str) -> Step:
-        """Return the step of an acknowledgement, which names the update and the next holder."""
+        """Return the step `acknowledge` that a core has just taken, with its update and the next holder."""
         del snapshot
         ack = probe.snapshot().latest
         return Step(action, (Process(me), self.update(ack.identifier), Process(ack.next_holder)))
@@ -105,8 +105,8 @@ class DtpBinding(CoreBinding[wire_messages.Message]):
                 return spec.AskNumber(receiver, Process(sender), status, number)
 
     def waits(self, me: int, snapshot: Snapshot) -> list[Timer]:
-        """Return the timers that the specification would let expire without bounds, and outside
-        procedures.
+        """Return the timers that the specification, without bounds and outside of unfinished procedures,
+        would let expire.
         """
         constants = self.program.constants
         messages, nulls = int(constants["messages"]), int(constants["nulls"]) + 1
@@ -130,13 +130,15 @@ class DtpBinding(CoreBinding[wire_messages.Message]):
         )  # fmt: skip
 
     def busy(self, me: int, snapshot: Snapshot) -> bool:
-        """Return True if the last own message has no number."""
+        """Return True if the last update of this process has no number yet."""
         last = Identifier(me, snapshot.expected[me] - 1)
         has_number = any(ack.identifier == last for ack in snapshot.acks)
         return not has_number and any(message.identifier == last for message in snapshot.buffer)
 
     def traced_step(self, me: int, before: Snapshot, after: Snapshot, action: str) -> tracing.Step:
-        """Return the event of an acknowledgement, with the message and its number."""
+        """Return the event with which the core must trace an acknowledgement: with the update and its
+        number.
+        """
         if action != "acknowledge" or not isinstance(after.latest, wire_messages.Ack):
             return super().traced_step(me, before, after, action)
         return tracing.Step(me, action, after.latest.identifier, after.latest.number)
@@ -146,7 +148,7 @@ class DtpBinding(CoreBinding[wire_messages.Message]):
         return Message((name.id - 1) * self.senders + name.source)
 
     def _view(self, me: int, snapshot: Snapshot, nulls: int) -> dict[str, object]:
-        """The variables of `me`, where so many NULLs may follow a gsn."""
+        """Return the specification's variables of process `me`, if up to `nulls` NULLs may follow a gsn."""
         core = self.probe(me, snapshot)
         latest, passed = snapshot.latest, core.passed
         number, null = (0, 0) if latest is None else latest.turn
@@ -179,12 +181,12 @@ class DtpBinding(CoreBinding[wire_messages.Message]):
 
 
 class Unhurried(DtpBounded):
-    """DTP whose timers run also inside an unfinished procedure, as those of a core that has not
-    settled do.
+    """DTP whose timers may expire also inside an unfinished procedure, as a core's timers may before the core
+    has settled.
     """
 
     def is_idle(self) -> bool:
-        """Return True: timers wait for no procedure."""
+        """Return True, so that timers do not wait for the end of a procedure."""
         return True
 
 

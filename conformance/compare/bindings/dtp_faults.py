@@ -16,7 +16,7 @@ class TakesOldTokens(Core):
     """
 
     def _take(self, message: Pass) -> None:
-        """Take the token again."""
+        """Take the token for every copy of a pass that names this process."""
         latest = self._latest
         super()._take(message)
         if message.next_holder == self.me and latest is not None and message.number >= latest.number:
@@ -29,7 +29,7 @@ class ForgetsEarlyAcks(Core):
     """
 
     def _keep(self, ack: Ack) -> None:
-        """Keep the next one only."""
+        """Keep an ACK only if its gsn is the next one."""
         if ack.number <= self._status[self.me] + 1:
             super()._keep(ack)
 
@@ -38,7 +38,7 @@ class ForgetsEarlyMessages(Core):
     """Planted fault in DTP (Receiving MSG): a MSG that comes early is dropped. Correct code keeps it."""
 
     def _put(self, message: Msg) -> None:
-        """Keep the next one only."""
+        """Keep a MSG only if it is the next one of its source."""
         if message.identifier.id == self._expected[message.identifier.source]:
             super()._put(message)
 
@@ -49,7 +49,7 @@ class AcknowledgesAgain(Core):
     """
 
     def _receive_msg(self, sender: int, message: Msg) -> None:
-        """Forget the number of what comes."""
+        """Receive a MSG; as the holder, forget the number that its update has."""
         super()._receive_msg(sender, message)
         if self.holding:
             self._acks.pop(self._number_of.pop(message.identifier, 0), None)
@@ -61,7 +61,7 @@ class AdvancesWithoutBody(Core):
     """
 
     def _finish(self) -> None:
-        """Count the next ACK as obtained."""
+        """Count the next ACK as obtained, although its update has not arrived."""
         super()._finish()
         if self._status[self.me] + 1 in self._acks:
             self._status[self.me] += 1
@@ -73,7 +73,7 @@ class BelievesTheLast(Core):
     """
 
     def _hear(self, process: int, status: int) -> None:
-        """Set it."""
+        """Set the status of a process to the received one, even if that is lower."""
         self._status[process] = status
 
 
@@ -85,12 +85,12 @@ class KeepsStable(Core):
     _news = False
 
     def _hear(self, process: int, status: int) -> None:
-        """Note whether it is news."""
+        """Note whether the received status of a process is new."""
         self._news = self._news or status > self._status[process]
         super()._hear(process, status)
 
     def _finish(self) -> None:
-        """Put back what was removed without any."""
+        """Finish a procedure, and put the removed messages back if no new status was received."""
         acks, buffer, numbers = dict(self._acks), dict(self._buffer), dict(self._number_of)
         super()._finish()
         if not self._news:
@@ -104,7 +104,7 @@ class IgnoresTold(Core):
     """
 
     def _take(self, message: Pass) -> None:
-        """Hear of the sender only."""
+        """Use from an ACK the status of its sender alone, not what it says about other processes."""
         known = list(self._status)
         super()._take(message)
         self._status = known
@@ -117,7 +117,7 @@ class AnswersNobody(Core):
     """
 
     def _receive_request(self, sender: int, message: AskMessage | AskNumber) -> None:
-        """Only after an ACK."""
+        """Answer a request only if this process passed the token with an ACK."""
         if not isinstance(self.passed, Null):
             super()._receive_request(sender, message)
 
@@ -128,7 +128,7 @@ class AnswersEverybody(Core):
     """
 
     def _receive_request(self, sender: int, message: AskMessage | AskNumber) -> None:
-        """Answer from BUF."""
+        """Answer a request for anything that is in BUF."""
         found: Message | None
         if isinstance(message, AskMessage):
             found = self._buffer.get(message.identifier)
@@ -147,7 +147,7 @@ class ActsUnrecovered(Core):
 
     @property
     def _is_recovered(self) -> bool:
-        """Planted fault: nothing is ever missing to a holder."""
+        """Return True, as if the holder had recovered all lost messages."""
         return self.holding or Core._is_recovered.fget(self)  # type: ignore[attr-defined]
 
 
@@ -157,7 +157,7 @@ class PassesOn(Core):
     """
 
     def _least_active(self) -> int:
-        """The ring's successor."""
+        """Return the next process of the ring, whichever is least active."""
         return (self.me + 1) % self.members
 
 
@@ -180,7 +180,7 @@ class ForgetsResentMessage(Core):
     """
 
     def _resend_message(self) -> bool:
-        """Expire without sending."""
+        """Let the timer of a MSG expire without sending the MSG."""
         return self.busy
 
 
@@ -190,7 +190,7 @@ class ForgetsSilence(Core):
     """
 
     def _watch(self) -> None:
-        """Wait for ever."""
+        """Start no timer for an idle holder."""
         super()._watch()
         self._deadlines.stop(Timer.PASS_NULL)
 
@@ -201,7 +201,7 @@ class AsksOnce(Core):
     """
 
     def _ask(self) -> None:
-        """Drop the last request."""
+        """Request all lost items except the last."""
         before = len(self._outputs)
         super()._ask()
         if len(self._outputs) - before > len(self._others):
@@ -214,7 +214,7 @@ class CountsItselfOut(Core):
     """
 
     def _is_resilient(self, number: int) -> bool:
-        """One more has to have it."""
+        """Return True only if F + 1 other processes have the update: one process too many."""
         return sum(1 for status in self._status if status >= number) > self.resilience + 1
 
 

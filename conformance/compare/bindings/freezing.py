@@ -22,11 +22,11 @@ _NAMED = (type, FunctionType, BuiltinFunctionType, ModuleType)
 
 
 class Unfreezable(TypeError):
-    """An object cannot be taken apart; the message says which and why."""
+    """Error: an object cannot be frozen; the message says which and why."""
 
 
 def freeze(value: object) -> Hashable:
-    """Return an immutable, hashable form of an object and of all that it refers to.
+    """Return an immutable, hashable form of an object and of all objects that it refers to.
 
     Raises:
         Unfreezable: the object holds something that pickle refuses too.
@@ -35,12 +35,12 @@ def freeze(value: object) -> Hashable:
 
 
 def thaw(frozen: Hashable) -> Any:
-    """Return a new object of which `freeze` would give this."""
+    """Return a new object whose frozen form equals the argument."""
     return _Thawer().thawed(frozen)
 
 
 class _Freezer:
-    """The objects that were met, by identity, with their numbers in the order of the walk."""
+    """State of `freeze`: the visited objects by identity, each with its number in the order of the visits."""
 
     def __init__(self) -> None:
         self.numbers: dict[int, int] = {}
@@ -93,7 +93,7 @@ class _Freezer:
 
 
 class _Thawer:
-    """The objects that were made, in the order of the walk."""
+    """State of `thaw`: the objects that were made, in the order of the visits."""
 
     def __init__(self) -> None:
         self.made: list[Any] = []
@@ -140,7 +140,7 @@ class _Thawer:
 
 
 def _set_state(made: Any, state: Any) -> None:
-    """Give an object its state, as `copy` does."""
+    """Set the state of a new object, as `copy.copy` does."""
     if hasattr(made, "__setstate__"):
         made.__setstate__(state)
         return

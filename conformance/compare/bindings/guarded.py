@@ -50,7 +50,8 @@ class BindingError(SpecError):
 
 
 class Guarded:
-    """Binding whose every call is guarded; see `Binding` for the methods.
+    """Wrapper of a binding that checks the results of every call and reports every exception; `Binding`
+    documents the methods.
 
     Raises:
         BindingError: the binding lacks an attribute, or gives what no binding gives.
@@ -79,13 +80,13 @@ class Guarded:
         self.binding.restores = count
 
     def start(self, me: int) -> Effect:
-        """Return process `me`, fresh, with the packets that it sends at once."""
+        """Return the initial effect of process `me`: its snapshot, and the packets that it sends at once."""
         with foreign(Enough, Misreports, BindingError):
             effect = self.binding.start(me)
         return self._effect(effect, f"start({me})")
 
     def stimulus(self, step: Step) -> Stimulus:
-        """Return the target of the step."""
+        """Return the process and the packet that the step concerns."""
         with foreign(Enough):
             stimulus = self.binding.stimulus(step)
         if not isinstance(stimulus, Stimulus):
@@ -143,7 +144,7 @@ class Guarded:
             return self.binding.join(variable, shares)
 
     def missing(self, names: Iterable[str]) -> BindingError:
-        """Return the error that these variables are neither projected nor exempt."""
+        """Return the error which says that these variables are neither projected nor exempt."""
         return BindingError(f"the binding neither projects nor exempts {', '.join(map(repr, names))}")
 
     def _attribute(self, name: str, kind: type, said: str) -> Any:
@@ -183,12 +184,12 @@ class Guarded:
 
 
 def guarded(binding: Binding) -> Guarded:
-    """Return the binding behind a guard; one guard is enough."""
+    """Return the binding in a `Guarded`, unless it is one already."""
     return binding if isinstance(binding, Guarded) else Guarded(binding)
 
 
 def equal(one: object, other: object) -> bool:
-    """Return True if two values are equal, one of which may define the comparison.
+    """Return True if two values are equal; user code may define the comparison.
 
     Raises:
         Raised: the comparison fails.

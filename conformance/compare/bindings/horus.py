@@ -58,7 +58,7 @@ class HorusBinding(CoreBinding[Frame]):
     }
 
     def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
-        """Make the binding like any other; the calls between the layers are events, too."""
+        """Make the binding with these constants; the calls between the layers are recorded as events."""
         super().__init__(fault=fault, **constants)
         self._recorder = Calls(int(self.program.constants.get("senders", 1)), self.fragments)
 
@@ -74,7 +74,9 @@ class HorusBinding(CoreBinding[Frame]):
 
     @cached_property
     def intervals_ms(self) -> Mapping[Any, float]:
-        """Return the timers: one for each that a layer has, and each member that it concerns."""
+        """Return the timers with their waiting times: one for each timer of a layer and each member that it
+        concerns.
+        """
         lower = [(NAK_LEVEL, layer.ASK), (NAK_LEVEL, layer.TELL)] if "NAK" in self.layers else []
         upper = [(len(self.layers) - 1, PASS)] if "TOTAL" in self.layers else []
         members = range(self.members)
@@ -82,7 +84,7 @@ class HorusBinding(CoreBinding[Frame]):
 
     @property
     def ending(self) -> frozenset[Any]:
-        """Return all timers but those that repeat a request."""
+        """Return the timers that stop when they expire: all except those that repeat a request."""
         asking = {timer(NAK_LEVEL, layer.ASK, of) for of in range(self.members)}
         return frozenset(self.intervals_ms.keys() - asking)
 
@@ -91,7 +93,7 @@ class HorusBinding(CoreBinding[Frame]):
         return {"buffer": int(self.program.constants["buffer"]), "fragment_bytes": 1}
 
     def core(self, me: int, members: int, backoff_max: int, tracer: tracing.Tracer) -> SteppedCore[Frame]:
-        """Return a stack of these layers; where its calls are recorded, one that reports them."""
+        """Return a stack of these layers; if calls between layers are compared, the stack reports them."""
         times = dict.fromkeys(("rest_ms", "tell_ms", "ask_ms"), INTERVAL_MS)
         made: dict[str, Any] = {**times, **self.sizes()}
         settings = Settings(stack=self.stack, backoff_max=backoff_max, **made)
@@ -113,7 +115,9 @@ class HorusBinding(CoreBinding[Frame]):
         return spec.Envelope(Process(to), source, header_of(source, addressed.body))
 
     def asked(self, step: Step, datagram: bytes | None) -> Asked:
-        """Return the request of a step: messages have the largest size, and a NAK names the asked member."""
+        """Return what a step asks of the stack: the action's name, with a datagram or a payload of the
+        largest size. The timer NAK names the member that is asked.
+        """
         asked = super().asked(step, datagram)
         match step:
             case Step("broadcast", (_, Message(index=index))):
@@ -123,7 +127,9 @@ class HorusBinding(CoreBinding[Frame]):
         return asked
 
     def single(self, core: Any, action: str, payload: bytes, now: float) -> tuple[bool, object]:
-        """Take one step; a timer belongs to a layer and concerns a member, for a NAK the asked one."""
+        """Take one step of the stack; a timer's name has its layer and the member that it concerns. Return
+        whether the step was possible, and its result.
+        """
         if action == "broadcast":
             return super().single(core, action, payload, now)
         name, _, of = action.partition(" ")
@@ -150,8 +156,8 @@ class HorusBinding(CoreBinding[Frame]):
         return full
 
     def waits(self, me: int, snapshot: Snapshot) -> list[str]:
-        """Return the timers that the specification would let expire, each with the member that it
-        concerns.
+        """Return the timers that the specification would let expire in this snapshot, each with the member
+        that it concerns.
         """
         waits = []
         for step in self.enabled(me, self.project(me, snapshot)):
@@ -205,8 +211,8 @@ class FragBinding(HorusBinding):
     }
 
     def project(self, me: int, snapshot: Snapshot) -> Mapping[str, object]:
-        """Return the values of the snapshot, fragments included, which belong to the message after those that
-        came up.
+        """Return the snapshot's values of the variables. Waiting fragments belong to the message after the
+        last one that was passed up.
         """
         gathered: Any = snapshot.layers[FRAG_LEVEL]
         pieces = tuple(

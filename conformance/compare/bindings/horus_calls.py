@@ -30,8 +30,9 @@ NAK_LEVEL = 1
 
 
 class Calls(Recorder):
-    """Recorder of calls. A payload is a number in decimal; without TOTAL, of each sender every `senders`-th.
-    A message with a number of TOTAL is `fragments` fragments, and a token is one.
+    """Recorder of the calls between layers. A payload is a message's number in decimal; without TOTAL each
+    sender has every `senders`-th number. A numbered message of TOTAL consists of `fragments` fragments, a
+    token of one.
     """
 
     def __init__(self, senders: int, fragments: int) -> None:
@@ -39,12 +40,14 @@ class Calls(Recorder):
         self.senders, self.fragments = senders, fragments
 
     def unit(self, origin: Process, payload: bytes) -> spec.Unit | None:
-        """Return the message that was put together; None if it is none."""
+        """Return the specification's unit for a payload that was put together from fragments; None if the
+        payload is no message.
+        """
         return spec.Unit(origin, int(payload) // self.senders + 1) if payload.isdigit() else None
 
 
 def header_of(source: Process, body: bytes) -> spec.Header:
-    """Return the specification's header for one of NAK's, of this source."""
+    """Return the specification's header for a message of NAK from this source."""
     header: layer.Header = msgspec.msgpack.decode(body, type=layer.Header)
     match header:
         case layer.Data(place=place):
@@ -58,7 +61,7 @@ def header_of(source: Process, body: bytes) -> spec.Header:
 
 
 def body_of(body: bytes) -> group.Body:
-    """Return the specification's header for one of TOTAL's."""
+    """Return the specification's body for a message of TOTAL."""
     header: total.Ordered | total.Token = msgspec.msgpack.decode(body, type=total.Ordered | total.Token)
     if isinstance(header, total.Token):
         return group.Token(Process(header.to), header.number)
@@ -66,7 +69,9 @@ def body_of(body: bytes) -> group.Body:
 
 
 def in_view(body: bytes) -> bytes:
-    """Return the message that MBRSHIP has sent in the one view that there is. Raises Refused: in another."""
+    """Return the body of a message of MBRSHIP in the only view. Raise Refused for a message of another
+    view.
+    """
     header = msgspec.msgpack.decode(body, type=InView)
     if header.view != VIEW:
         raise Refused(f"a message of view {header.view}, while the view {VIEW} stays")
@@ -74,14 +79,14 @@ def in_view(body: bytes) -> bytes:
 
 
 def fragmented(units: int, messages: int, fragments: int) -> int:
-    """Return the number of FRAG's messages in these units: so many of TOTAL, in all their fragments, and
-    tokens.
+    """Return the number of FRAG's messages in so many units, of which `messages` are fragmented messages of
+    TOTAL; the other units are tokens of one fragment.
     """
     return units - (fragments - 1) * messages
 
 
 def waiting_of(snapshot: Any, origin: int) -> int:
-    """Return the number of messages of a member that wait in TOTAL for an earlier number."""
+    """Return the number of a member's messages that wait in TOTAL for a message with a lower number."""
     return sum(source == origin for _, source, _ in snapshot.numbered)
 
 
@@ -91,7 +96,7 @@ def observed(kind: type[Core], calls: Calls) -> type[Core]:
 
 
 class _Telling(Core):
-    """Each link tells, and then calls."""
+    """Stack of layers in which every link reports a call before it makes it."""
 
     calls: Calls
 
@@ -127,7 +132,7 @@ class _Telling(Core):
         return spec.NakReceive(Process(self.me), origin, spec.Unit(origin, self._came(call.origin)))
 
     def _came(self, origin: int) -> int:
-        """Return the number of units of a member that have come up from NAK."""
+        """Return the number of units of a member that NAK has passed up."""
         snapshot: Any = self._layers[NAK_LEVEL].snapshot()
         came: int = snapshot.expected[origin] - 1
         return came

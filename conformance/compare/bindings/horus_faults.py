@@ -17,7 +17,7 @@ Fault = type[Core]
 
 
 def planted(kind: type[Layer]) -> type[Core]:
-    """Return a class of stacks whose layer of this base is replaced by this class."""
+    """Return a class of stacks in which this faulty class replaces the layer that it derives from."""
 
     class Faulty(Core):
         __doc__ = kind.__doc__
@@ -66,7 +66,7 @@ class PassesUpTwice(Com):
     """
 
     def up(self, call: Receive) -> None:
-        """Pass the message up once more."""
+        """Pass a message up twice if it passes the filter."""
         super().up(call)
         super().up(call)
 
@@ -88,7 +88,7 @@ class AsksOnlyOnce(Nak):
     """
 
     def _lacks(self, process: int) -> bool:
-        """Only if nothing came early."""
+        """Return True if a message of the process is missing and none came early."""
         return super()._lacks(process) and not self._early[process]
 
 
@@ -111,7 +111,7 @@ class ForgetsToAnswer(Nak):
     """
 
     def _take_in(self, origin: int, place: int, body: bytes) -> None:
-        """Owe nothing."""
+        """Take in a message, and note no acknowledgement that is due."""
         owed = set(self._owed)
         super()._take_in(origin, place, body)
         self._owed = owed
@@ -139,7 +139,7 @@ class AnswersForEver(Nak):
     """
 
     def _note(self, origin: int, received: int, sent: int) -> None:
-        """Owe one."""
+        """Note a status, and answer it as if it were a request."""
         super()._note(origin, received, sent)
         self._owed.add(origin)
 
@@ -150,7 +150,7 @@ class ForgetsTooMuch(Nak):
     """
 
     def _release(self) -> None:
-        """Take the most for the least."""
+        """Release the messages that any member has acknowledged, instead of those that all have."""
         everywhere = max(self._acknowledged[process] for process in self.others)
         while self._oldest <= everywhere:
             self._buffer.popleft()
@@ -163,7 +163,7 @@ class KeepsEverything(Nak):
     """
 
     def _release(self) -> None:
-        """Keep it."""
+        """Release nothing from the buffer."""
 
 
 class PassesUpEarly(Nak):
@@ -172,7 +172,7 @@ class PassesUpEarly(Nak):
     """
 
     def _pass_up(self, origin: int) -> None:
-        """Skip the gap."""
+        """Pass a message up although an earlier one is missing."""
         self._expected[origin] = min(self._early[origin], default=self._expected[origin])
         super()._pass_up(origin)
 
@@ -183,7 +183,7 @@ class PassesUpOne(Nak):
     """
 
     def _pass_up(self, origin: int) -> None:
-        """One."""
+        """Pass up the next message only, and leave those behind it."""
         body = self._early[origin].pop(self._expected[origin], None)
         if body is not None:
             self._expected[origin] += 1
@@ -196,7 +196,7 @@ class BelievesTheLast(Nak):
     """
 
     def _note(self, origin: int, received: int, sent: int) -> None:
-        """Set it."""
+        """Set what a member has acknowledged to the status's number, even if that is lower."""
         self._acknowledged[origin] = min(self._acknowledged[origin], received)
         super()._note(origin, received, sent)
 
@@ -238,7 +238,7 @@ class KeepsTheParts(Frag):
     """
 
     def _gather(self, origin: int, fragment: Fragment) -> None:
-        """Put them back."""
+        """Gather a fragment; put the fragments of a completed message back into the buffer."""
         parts = (*self._gathered[origin], fragment.part)
         super()._gather(origin, fragment)
         self._gathered[origin] = parts
@@ -250,7 +250,7 @@ class TurnsAround(Frag):
     """
 
     def _gather(self, origin: int, fragment: Fragment) -> None:
-        """Prepend."""
+        """Add a fragment before the others, not behind them."""
         parts = (fragment.part, *self._gathered[origin])
         self._gathered[origin] = () if fragment.last else parts
         if fragment.last:
@@ -263,7 +263,7 @@ class DropsTheTail(Frag):
     """
 
     def _gather(self, origin: int, fragment: Fragment) -> None:
-        """Empty it."""
+        """Gather the last fragment without its content."""
         super()._gather(origin, Fragment(fragment.last, b"" if fragment.last else fragment.part))
 
 

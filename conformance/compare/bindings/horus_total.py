@@ -73,11 +73,15 @@ class OrderedBinding(HorusBinding):
     }
 
     def stimulus(self, step: Step) -> Stimulus:
-        """Return the target of a step. A step without a process changes the view, and never happens here."""
+        """Return the process and the packet that a step concerns. A step without arguments changes the view;
+        it concerns no process, and never happens in these bindings.
+        """
         return super().stimulus(step) if step.arguments else Stimulus(None)
 
     def waits(self, me: int, snapshot: Snapshot) -> list[str]:
-        """Return NAK's timers, if there is a NAK; and a holder may always pass the token on."""
+        """Return the timers that may expire: NAK's, if the stack has it, and for the token's holder the timer
+        that passes the token on.
+        """
         lower = super().waits(me, snapshot) if self.channel else []
         top = len(snapshot.layers) - 1
         return [*lower, timer(top, PASS, me)] if _total(snapshot).token else lower
@@ -106,12 +110,12 @@ class TotalBinding(OrderedBinding):
     queues = "queue"
 
     def sizes(self) -> Mapping[str, object]:
-        """Return no settings: there is no layer below."""
+        """Return no settings: the stack has no layer below MBRSHIP."""
         return {}
 
     def stimulus(self, step: Step) -> Stimulus:
-        """Return the target of a step; only `receive` takes a packet from a queue, and passing the token
-        names two members, too.
+        """Return the process and the packet that a step concerns. Only `receive` takes a packet from a queue;
+        a step that passes the token also names two members, and takes none.
         """
         found = super().stimulus(step)
         return found if step.action == "receive" else Stimulus(found.process)
@@ -145,8 +149,8 @@ class StackBinding(OrderedBinding):
     faults: Mapping[str, type[Any]] = {**TotalBinding.faults, **WINDOW_FAULTS}
 
     def sizes(self) -> Mapping[str, object]:
-        """Return settings in which a token fills a fragment; without fragments there is room for
-        everything.
+        """Return the settings of the layers: with several fragments a token fills one fragment; with one
+        fragment, every message fits into it.
         """
         fragment_bytes = TOKEN_BYTES if self.fragments > 1 else 64
         return {**super().sizes(), "fragment_bytes": fragment_bytes}
@@ -157,7 +161,7 @@ class StackBinding(OrderedBinding):
         return self.fragments * TOKEN_BYTES - HEADER_BYTES if self.fragments > 1 else 1
 
     def project(self, me: int, snapshot: Snapshot) -> Mapping[str, object]:
-        """Return the values of all layers' variables."""
+        """Return the values of the variables of all layers."""
         nak: Any = snapshot.layers[NAK_LEVEL]
         total = _total(snapshot)
         sent = snapshot.last_id - len(total.waiting)

@@ -64,7 +64,7 @@ class SendsOne(Total):
     """
 
     def _send_numbered(self) -> None:
-        """Keep the others."""
+        """Send the first waiting message, and leave the others in the queue."""
         rest = list(self._waiting)[1:]
         while len(self._waiting) > 1:
             self._waiting.pop()
@@ -78,7 +78,7 @@ class SendsNewestFirst(Total):
     """
 
     def _send_numbered(self) -> None:
-        """Turn it round."""
+        """Send the waiting messages in reverse order."""
         if self._token:
             self._waiting.reverse()
         super()._send_numbered()
@@ -138,7 +138,7 @@ class DeliversAsItComes(Total):
     """
 
     def _deliver_numbered(self) -> None:
-        """Skip the gap."""
+        """Deliver a numbered message although an earlier one is missing."""
         self._next_number = min(self._numbered, default=self._next_number)
         super()._deliver_numbered()
 
@@ -149,7 +149,7 @@ class DeliversOne(Total):
     """
 
     def _deliver_numbered(self) -> None:
-        """One."""
+        """Deliver the next message only, and leave those behind it."""
         item = self._numbered.pop(self._next_number, None)
         if item is not None:
             self._next_number += 1
@@ -187,7 +187,7 @@ class ForgetsWhatWaits(Nak):
     """
 
     def _note(self, origin: int, received: int, sent: int) -> None:
-        """As if nothing waited."""
+        """Note a status, and send no message that waits for room."""
         waiting, self._waiting = self._waiting, deque()
         super()._note(origin, received, sent)
         self._waiting = waiting
@@ -199,13 +199,13 @@ class OvertakesWhatWaits(Nak):
     """
 
     def _flow(self) -> None:
-        """Turn them round."""
+        """Send the messages that wait for room in reverse order."""
         self._waiting.rotate(1)
         super()._flow()
 
 
 def _read(body: bytes) -> Ordered | Token:
-    """TOTAL's header."""
+    """Decode the header of a message of TOTAL."""
     return _DECODER.decode(body)
 
 

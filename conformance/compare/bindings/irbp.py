@@ -64,7 +64,7 @@ class IrbpBinding(ListedBinding):
     }
 
     def made(self, kind: type[Any] | None) -> Implementation[Any]:
-        """Return the ring's core on its list."""
+        """Return the implementation of the ring's core, or of this faulty class of cores, on a list."""
         return irbp(kind=kind or Core)
 
     # Messages -----------------------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ class IrbpBinding(ListedBinding):
             raise Refused(f"it reports that {told}; delivered are {core.last_delivered}: {counts}")
 
     def _reported(self, past: Past) -> tuple[object, object]:
-        """seqQ_k and recvQ_k."""
+        """Return the reported seqQ_k and recvQ_k in the specification's values."""
         if not past.reports:
             return frozenset(), frozenset()
         names, report = past.reports[-1]
@@ -165,7 +165,9 @@ class IrbpBinding(ListedBinding):
     # What is shown ------------------------------------------------------------------------------------------
 
     def shown(self, snapshot: Standing) -> Mapping[str, object]:
-        """Return the values of the queues, the lists, and the phase of the process."""
+        """Return the values of the specification's variables for a process: the queues, the lists, and the
+        phase.
+        """
         past, core, change = snapshot.past, snapshot.core, snapshot.change
         gone = past.down or past.left
         reported, bodies = self._reported(past)
@@ -194,7 +196,7 @@ class IrbpBinding(ListedBinding):
         return Phase.changing if snapshot.change.value is None else Phase.agreeing
 
     def _ring(self, past: Past, core: Snapshot) -> Mapping[str, object]:
-        """The variables of the normal phase."""
+        """Return the values of the variables of the normal phase."""
         kept = {name for _, name in core.numbers}
         over = (
             (place, name)
@@ -218,8 +220,8 @@ class IrbpBinding(ListedBinding):
         }
 
     def join(self, variable: str, shares: tuple[Any, ...]) -> object:
-        """Return the joined value of a variable: every former member knows a list, and every
-        receiver a call.
+        """Return the value of a variable from the shares of all processes: every former member knows a list,
+        and every receiver a call.
         """
         match variable:
             case "listed":

@@ -34,7 +34,7 @@ class Queue(NamedTuple):
 
     @property
     def empty(self) -> Content:
-        """Return the content before anything was sent."""
+        """Return the content of an empty queue."""
         return ()
 
     def put(self, content: Content, packet: object, datagram: bytes) -> Content:
@@ -42,13 +42,13 @@ class Queue(NamedTuple):
         return (*content, (packet, datagram))
 
     def head(self, content: Content, reader: int) -> bytes:
-        """Return the datagram that arrives next."""
+        """Return the datagram at the head of the queue, which arrives next."""
         del reader
         datagram: bytes = content[0][1]
         return datagram
 
     def take(self, content: Content, reader: int) -> Content:
-        """Return the content without the oldest packet."""
+        """Return the content of the queue without its oldest packet."""
         del reader
         return content[1:]
 
@@ -57,7 +57,7 @@ class Queue(NamedTuple):
         return content
 
     def values(self, content: Content) -> Iterator[tuple[Part, object]]:
-        """Return the specification's values."""
+        """Yield the queue's part of its variable and the value there: the packets in order."""
         yield (self.variable, (self.sender, self.to)), tuple(packet for packet, _ in content)
 
 
@@ -75,7 +75,7 @@ class Log(NamedTuple):
 
     @property
     def empty(self) -> Content:
-        """Return the content before anything was sent."""
+        """Return the content of an empty log."""
         return ((), (0,) * self.readers)
 
     def put(self, content: Content, packet: object, datagram: bytes) -> Content:
@@ -84,7 +84,7 @@ class Log(NamedTuple):
         return ((*entries, (packet, datagram)), _counted(heard, self.sender))
 
     def head(self, content: Content, reader: int) -> bytes:
-        """Return the datagram that `reader` takes next."""
+        """Return the datagram that process `reader` takes next from the log."""
         entries, heard = content
         datagram: bytes = entries[heard[reader]][1]
         return datagram
@@ -100,7 +100,9 @@ class Log(NamedTuple):
         return entries
 
     def values(self, content: Content) -> Iterator[tuple[Part, object]]:
-        """Return the specification's values."""
+        """Yield the log's parts of its variables and their values: the multicast packets, and how many each
+        process has taken.
+        """
         entries, heard = content
         yield (self.variable, (self.sender,)), tuple(packet for packet, _ in entries)
         yield (self.heard, (self.sender,)), heard

@@ -32,7 +32,7 @@ class Service:
     """Consensus as a service: the proposal of this member, and the decision, once it knows it."""
 
     def __init__(self, me: int, members: int) -> None:
-        """Begin with no proposal."""
+        """Start without a proposal and a decision."""
         self.decision: Decision | None = None
         self.proposed: Decision | None = None
         self._others = [process for process in range(members) if process != me]
@@ -44,7 +44,7 @@ class Service:
             self.proposed = value
 
     def suspect(self, suspected: frozenset[int]) -> None:
-        """Do nothing: a service waits for nobody."""
+        """Ignore suspicions: a consensus that is a service waits for nobody."""
 
     def receive(self, sender: int, message: consensus.Message[Decision]) -> None:
         """Learn the decision."""
@@ -61,7 +61,7 @@ class Service:
         return True
 
     def settle(self) -> None:
-        """Do nothing: the environment takes the steps."""
+        """Do nothing: the environment decides, by the step `decide`."""
 
     def outputs(self) -> list[Send[consensus.Message[Decision]]]:
         """Return, once, the message that tells the others the decision."""
@@ -69,16 +69,16 @@ class Service:
         return outputs
 
     def snapshot(self) -> tuple[Decision | None, Decision | None]:
-        """Return the whole state."""
+        """Return the proposal of this member, and the decision if it is known."""
         return self.proposed, self.decision
 
     def restore(self, snapshot: tuple[Decision | None, Decision | None]) -> None:
-        """Set the state to a snapshot."""
+        """Set the proposal and the decision to those of a snapshot."""
         self.proposed, self.decision = snapshot
 
 
 class Past(NamedTuple):
-    """Past of a process, and the effects of the environment on it; members are numbers."""
+    """Past of a process on earlier lists, and what the environment has done to it. Members are numbers."""
 
     lists: tuple[tuple[int, ...], ...]
     """Lists of the process, in their order; the last is the present one."""
@@ -105,14 +105,14 @@ class Past(NamedTuple):
 
     @property
     def names(self) -> Past:
-        """Return the meaning of this list's names: the message of an identifier, and the number of
-        a number.
+        """Return the past with names that mean what this list's messages mean: the message of each
+        identifier, and the global number of each number on the list.
         """
         return Past((self.members,), self.base, self.over)
 
 
 class Standing(NamedTuple):
-    """Whole state of a process."""
+    """Whole state of a process: the snapshots of its three machines, and its past."""
 
     past: Past
     core: Any
@@ -120,7 +120,7 @@ class Standing(NamedTuple):
 
     @property
     def change(self) -> view_change.Snapshot:
-        """Return the state of the change."""
+        """Return the snapshot of the machine that changes the list."""
         return self.succession[1]
 
     @property

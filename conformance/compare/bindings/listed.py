@@ -116,7 +116,9 @@ class ListedBinding(ABC):
 
     @abstractmethod
     def made(self, kind: type[Any] | None) -> Implementation[Any]:
-        """Return the protocol on its lists, with a planted faulty class of cores if one is given."""
+        """Return the implementation of the protocol on its lists, with `kind` as its class of cores if a
+        fault is planted.
+        """
 
     @abstractmethod
     def packet(self, me: int, past: Past, message: Any, to: int) -> object | None:
@@ -137,7 +139,7 @@ class ListedBinding(ABC):
 
     @abstractmethod
     def decision_packet(self, past: Past) -> object:
-        """Return the specification's packet for a decision that is on its way."""
+        """Return the specification's packet for a decision in flight."""
 
     @abstractmethod
     def act(self, process: ListProcess, step: Step) -> Iterable[Delivery] | None:
@@ -161,7 +163,7 @@ class ListedBinding(ABC):
 
     @abstractmethod
     def shown(self, snapshot: Standing) -> Mapping[str, object]:
-        """Return the values of the process's variables, in the specification's terms."""
+        """Return the values of the specification's variables that a process shows."""
 
     @abstractmethod
     def agreed(self, snapshot: Past, decision: Decision) -> object:
@@ -177,7 +179,7 @@ class ListedBinding(ABC):
 
     @abstractmethod
     def last_number(self, core: Any) -> int:
-        """Return the number after which the numbering of the next list goes on."""
+        """Return the last number that a core used on its list; the numbers of the next list follow it."""
 
     # What `Binding` asks ------------------------------------------------------------------------------------
 
@@ -242,7 +244,9 @@ class ListedBinding(ABC):
         return frozenset(found)
 
     def project(self, me: int, snapshot: Standing) -> Mapping[str, object]:
-        """Return the process's variables: those of the change of lists from here, the others from `shown`."""
+        """Return the process's values of all compared variables: those of the change of lists, and those that
+        `shown` returns.
+        """
         del me
         past, change = snapshot.past, snapshot.change
         gone = past.down or past.left
@@ -306,7 +310,7 @@ class ListedBinding(ABC):
         return ListProcess(self._kinds, me, Past((tuple(range(self.members)),)))
 
     def _act(self, process: ListProcess, me: int, step: Step, datagram: bytes | None) -> tuple[object, ...]:
-        """Take the step; the events that it is, or brings."""
+        """Take the step. Return the events of the specification that it emits."""
         p, past = Process(me), process.past
         match step:
             case Step("suspect" | "detect", (_, Process(index=of) as q)):
@@ -365,7 +369,9 @@ class ListedBinding(ABC):
         process.change.suspect(places, places)
 
     def _arrive(self, process: ListProcess, me: int, datagram: bytes) -> tuple[object, ...]:
-        """A message of the change, or one of the protocol: who has stopped does not listen to those."""
+        """Take a message of the change, or of the protocol. A process that has stopped its core ignores the
+        latter. Return the emitted events.
+        """
         if datagram[:1] == _CHANGE:
             process.change.receive(*_decoder.decode(datagram[1:]))
             return ()
@@ -385,7 +391,9 @@ class ListedBinding(ABC):
         return tuple(Deliver(Process(me), m) for m in messages)
 
     def _adopt(self, process: ListProcess, me: int) -> tuple[object, ...]:
-        """Steps 5 to 7: deliver, and go on with the next list or end."""
+        """Take steps 5 to 7: deliver the agreed messages, then go on with the next list, or stop. Return the
+        emitted events.
+        """
         p, decision = Process(me), process.succession.decision
         follows = process.succession.adopt()
         if follows is None or decision is None:
@@ -423,7 +431,9 @@ class ListedBinding(ABC):
     # What is sent -------------------------------------------------------------------------------------------
 
     def _effect(self, process: ListProcess, me: int, events: tuple[object, ...]) -> Effect:
-        """Return the effect on a process since it was last looked at."""
+        """Return the effect on a process since the last effect: its snapshot, the messages that it sends, and
+        the events.
+        """
         past = process.past
         receivers: dict[tuple[object, bytes], list[int]] = {}
         for to, message in process.core.outputs():

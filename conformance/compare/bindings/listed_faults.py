@@ -60,7 +60,7 @@ class ForgetsItself(ViewChange):
     """
 
     def propose(self, merge: Merge) -> None:
-        """Propose a list without the process itself."""
+        """Propose the merge of all reports, on a list that lacks this process."""
         own = self.heard.pop(self.me)
         super().propose(lambda reports, missing: merge([*reports, own.report], missing))
         self.heard[self.me] = own
@@ -72,7 +72,7 @@ class DropsEarlyReports(ViewChange):
     """
 
     def receive(self, sender: int, message: Message) -> None:
-        """Drop a report while the own one is not sent."""
+        """Drop a report that arrives before this process has sent its own."""
         if not isinstance(message, Told) or self.me in self.heard:
             super().receive(sender, message)
 
@@ -94,7 +94,7 @@ class WaitsForNobody(ViewChange):
     """
 
     def _look(self) -> None:
-        """Count."""
+        """Note that the wait for reports is over as soon as a majority has reported."""
         self.complete = self.complete or (self.me in self.heard and 2 * len(self.heard) > self.members)
 
 
@@ -104,7 +104,9 @@ class NeedsNoMajority(ViewChange):
     """
 
     def _look(self) -> None:
-        """Do not count."""
+        """Note that the wait for reports is over as soon as every process without a report is suspected,
+        without asking for a majority.
+        """
         others = (process for process in range(self.members) if process not in self.heard)
         self.complete = self.complete or (
             self.me in self.heard and all(process in self._suspected for process in others)
@@ -117,7 +119,7 @@ class WaitsForTheSuspected(ViewChange):
     """
 
     def _look(self) -> None:
-        """Suspect nobody."""
+        """Wait for the reports of all members, suspected ones too."""
         before = self._suspected, self._given_up
         self._suspected = self._given_up = frozenset()
         super()._look()
@@ -130,7 +132,7 @@ class HearsNoSuspicion(ViewChange):
     """
 
     def suspect(self, suspected: frozenset[int], given_up: frozenset[int]) -> None:
-        """Record the suspicion alone."""
+        """Record the suspicions, and do not check whether the wait is over."""
         self._suspected, self._given_up = suspected, given_up
 
 
@@ -140,7 +142,7 @@ class ListsTheSuspected(ViewChange):
     """
 
     def _take_part(self, value: Decision) -> None:
-        """Put them in."""
+        """Propose a list with every member, those without a report too."""
         super()._take_part(structs.replace(value, core=tuple(range(self.members))))
 
 
@@ -150,7 +152,7 @@ class LeavesOutTheSuspected(ViewChange):
     """
 
     def _take_part(self, value: Decision) -> None:
-        """Take them out."""
+        """Propose a list without the suspected members, even if they have reported."""
         core = tuple(process for process in value.core if process not in self._suspected)
         super()._take_part(structs.replace(value, core=core))
 
@@ -161,7 +163,7 @@ class ListsTheFirstTwo(ViewChange):
     """
 
     def _take_part(self, value: Decision) -> None:
-        """Cut it."""
+        """Propose a list that ends after a majority of the members that reported."""
         super()._take_part(structs.replace(value, core=value.core[: self.members // 2 + 1]))
 
 
@@ -181,7 +183,7 @@ class MergesItsOwn(ViewChange):
     """
 
     def propose(self, merge: Merge) -> None:
-        """Propose the own report."""
+        """Propose this process's own report."""
         own = self.heard[self.me].report
         super().propose(lambda _, missing: merge([own], missing))
 
@@ -193,7 +195,7 @@ class ProposesTwice(ViewChange):
 
     @property
     def proposes(self) -> bool:
-        """Return True if enough reports are here, also after a proposal."""
+        """Return True if enough reports have arrived, even if this process has proposed before."""
         return self.complete and self._agreement.decision is None and len(self.heard) > self._tried
 
     def propose(self, merge: Merge) -> None:
@@ -209,7 +211,7 @@ class AdoptsUnheard(ViewChange):
 
     @property
     def decision(self) -> Decision | None:
-        """Adopt the decision, also while reports are awaited."""
+        """Return the decision, even while this process still waits for reports."""
         return self._agreement.decision if self.me in self.heard else None
 
 
@@ -219,7 +221,7 @@ class ReportsAgain(ViewChange):
     """
 
     def receive(self, sender: int, message: Message) -> None:
-        """Handle the message, and send the report once more."""
+        """Handle the message; if it is a call, send the own report once more."""
         super().receive(sender, message)
         if isinstance(message, Call) and self.me in self.heard:
             self._outputs += [Send(sender, self.heard[self.me])]
@@ -244,7 +246,7 @@ class TakesLaterReports(ViewChange):
     """
 
     def receive(self, sender: int, message: Message) -> None:
-        """Handle the message, and delete a report that was there already."""
+        """Handle the message; if it is a second report of a member, delete that member's report."""
         if isinstance(message, Told) and self.heard.pop(sender, None) is not None:
             return
         super().receive(sender, message)
@@ -309,7 +311,7 @@ class TurnsTheListRound(Succession):
     """
 
     def adopt(self) -> Next | Out | None:
-        """Adopt the reversed list."""
+        """Adopt the agreed list with its members in reverse order."""
         follows = super().adopt()
         if not isinstance(follows, Next):
             return follows
@@ -323,7 +325,7 @@ class StaysWithTheList(Succession):
     """
 
     def adopt(self) -> Next | Out | None:
-        """Adopt the number with the previous members."""
+        """Adopt the number of the agreed list, with the members of the previous list."""
         follows = super().adopt()
         if not isinstance(follows, Next):
             return follows

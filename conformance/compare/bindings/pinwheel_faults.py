@@ -19,7 +19,7 @@ class AcknowledgesEarly(Core):
 
     @property
     def _has_all(self) -> bool:
-        """Planted fault: nothing is ever missing."""
+        """Return True, as if no acknowledged update were missing."""
         return True
 
 
@@ -29,7 +29,7 @@ class BelievesTheLast(Core):
     """
 
     def _hear(self, process: int, status: int) -> None:
-        """Set it."""
+        """Set the hgsn of a process to the received one, even if that is lower."""
         self._heard[process] = status
 
 
@@ -39,7 +39,7 @@ class DropsEarlyAcks(Core):
     """
 
     def _receive_ack(self, sender: int, message: Any) -> None:
-        """Take the next one only."""
+        """Take an ACK only if its gsn is the next one; drop any other."""
         if message.number == self._acknowledged + 1:
             super()._receive_ack(sender, message)
 
@@ -50,7 +50,7 @@ class ForgetsItself(Core):
     """
 
     def _advance(self) -> None:
-        """Count what is delivered, and nothing else."""
+        """Advance deliveries without raising this process's own hgsn."""
         heard = list(self._heard)
         super()._advance()
         self._heard = heard
@@ -62,7 +62,7 @@ class ForgetsTheGiver(Core):
     """
 
     def _learn(self, giver: int, message: Ack) -> None:
-        """Only where the token is."""
+        """Learn an ACK without raising the hgsn of its sender."""
         heard = list(self._heard)
         super()._learn(giver, message)
         self._heard = heard
@@ -86,7 +86,7 @@ class PassesAtOnce(Core):
     """
 
     def _ack(self, number: int, identifier: Identifier) -> Ack:
-        """Pass it."""
+        """Make an ACK that passes the token, even if more updates wait for numbers."""
         return Ack(number, identifier, True)
 
 
@@ -96,7 +96,7 @@ class PassesNever(Core):
     """
 
     def _ack(self, number: int, identifier: Identifier) -> Ack:
-        """Wait for another."""
+        """Make an ACK that keeps the token, even if no more updates wait for numbers."""
         return Ack(number, identifier, False)
 
 
@@ -106,7 +106,7 @@ class RemovesAtMost(Core):
     """
 
     def _stable(self) -> int:
-        """Take the most for the least."""
+        """Return the largest hgsn of any process instead of the smallest."""
         return max(self._heard)
 
 
@@ -116,7 +116,7 @@ class RemovesNothing(Core):
     """
 
     def _collect(self) -> None:
-        """Keep it."""
+        """Remove nothing from the buffer."""
 
 
 class SaysNothing(Core):
@@ -125,7 +125,7 @@ class SaysNothing(Core):
     """
 
     def _msg(self, identifier: Identifier, payload: bytes) -> Msg:
-        """Leave hgsn out."""
+        """Make a MSG whose hgsn is 0."""
         return Msg(identifier, payload, 0)
 
 
@@ -146,7 +146,9 @@ class TellsWhatItHas(Core):
     """
 
     def _msg(self, identifier: Identifier, payload: bytes) -> Msg:
-        """Take the last known gsn."""
+        """Make a MSG whose hgsn is the last gsn that its source has received, not the last that it has
+        delivered.
+        """
         return Msg(identifier, payload, self._acknowledged)
 
 

@@ -104,7 +104,8 @@ def is_plain(value: object) -> bool:
 
 
 def plain_bound(cls: type) -> Bound:
-    """Bind a declared class, with the declared constants or with others in their place.
+    """Return the catalogue's entry for a class declared as a binding: it binds the class with the declared
+    constants, or with others.
 
     Raises:
         BindingError: the class, as a subclass of a declared one, breaks the rules.
@@ -122,7 +123,7 @@ def plain_bound(cls: type) -> Bound:
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """State of a user's system: its snapshot, or the steps that lead there, with its observed values.
+    """State of a user's system: its snapshot, or the steps that lead to it, with its observed values.
 
     Attributes:
         steps: the steps that led to the state first.
@@ -195,8 +196,8 @@ class PlainBinding:
             return Effect(self._stand((), self._fresh()))
 
     def stimulus(self, step: Step) -> Stimulus:
-        """Return the step as one of the whole system, without a datagram: the network is part of
-        the system.
+        """Return the step as a step of the whole system that takes no packet: the network is part of the
+        system.
         """
         del step
         return Stimulus(0)
@@ -248,7 +249,9 @@ class PlainBinding:
         return self.cls(**self._constants)
 
     def _at(self, standing: Standing) -> Any:
-        """The system, put where it stood. Raises Forgets or Unsteady: it cannot be put there."""
+        """Return the system in the state of `standing`: restore its snapshot, or run its steps again. Raise
+        Forgets or Unsteady if it does not get there.
+        """
         if self._here is standing:
             return self._system
         before, self._here = self._here, None
@@ -321,7 +324,7 @@ class PlainBinding:
         return frozenset(map(self._step, system.offers()))
 
     def _step(self, told: Any) -> Step:
-        """A step from its action and arguments, or its action alone."""
+        """Return the step that a user's `offers` names: an action with its arguments, or an action alone."""
         action, *arguments = [told] if isinstance(told, str) else told
         domains = self._actions.get(action)
         if action not in self.internal or domains is None or len(domains) != len(arguments):
@@ -334,7 +337,7 @@ class PlainBinding:
         )
 
     def _emitted(self, step: Step, answer: Any) -> tuple[object, ...]:
-        """The events that a method returned, as the specification would emit them."""
+        """Return the events that a method returned, as the specification's events."""
         if inspect.isawaitable(answer):
             if inspect.iscoroutine(answer):
                 answer.close()
@@ -351,14 +354,15 @@ class PlainBinding:
         return meant(self.program.domain(kind), event)
 
     def _calls(self, call: object) -> None:
-        """Begin a call of the class, and its time."""
+        """Record the call of the user's class that begins, and when it begins."""
         self._call = call
         if self._timed:
             signal.setitimer(signal.ITIMER_REAL, self._seconds, _AGAIN_SECONDS)
 
     @contextmanager
     def _in_time(self) -> Iterator[None]:
-        """End a call inside that takes too long, in the main thread of a system that has alarms.
+        """Context that interrupts a call in it that takes longer than the time limit. It works in the main
+        thread, on systems with alarm signals.
 
         Raises:
             Stuck: one does.
@@ -392,7 +396,9 @@ class Stuck(Misreports):
 
 
 class _Late(BaseException):
-    """A call takes too long, and is here; no handler in the code that was called is meant."""
+    """Signal that a call takes too long. It is a BaseException, so that no handler of the called code catches
+    it.
+    """
 
 
 def _ring(_: int, frame: FrameType | None) -> None:
@@ -404,7 +410,7 @@ def _ring(_: int, frame: FrameType | None) -> None:
 
 
 def _collects_garbage(frame: FrameType | None) -> bool:
-    """Return True where a function that somebody added to `gc.callbacks` runs."""
+    """Return True if the frame runs a function of `gc.callbacks`, in which an exception would be lost."""
     codes = {getattr(callback, "__code__", None) for callback in gc.callbacks}
     while frame is not None and frame.f_code not in codes:
         frame = frame.f_back
@@ -412,12 +418,12 @@ def _collects_garbage(frame: FrameType | None) -> bool:
 
 
 def _stuck(late: _Late, call: object, seconds: float) -> Stuck:
-    """The finding that a call does not come back, with the place where it was."""
+    """Return the error that a call does not return, with the line of code at which it was interrupted."""
     return Stuck("the implementation does not return", "goes on", f"{call} runs for {seconds:g} s{late}")
 
 
 def _see(cls: type, said: Declared) -> None:
-    """Raise BindingError where a class cannot be the binding that it is said to be."""
+    """Raise BindingError if a class does not have the methods that its declaration as a binding needs."""
     name, actions = cls.__name__, said.program.declaration.marked("action", "environment")
     for action in actions:
         if action.name in NEEDED:

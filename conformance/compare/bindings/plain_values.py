@@ -35,7 +35,7 @@ class Strange:
 
 
 class _NoValue(Exception):
-    """The value is none of the domain."""
+    """Error: a value is outside the domain."""
 
 
 def plain(value: Any) -> Any:
@@ -93,7 +93,9 @@ def _meant(domain: Domain, value: Any) -> Any:
 
 
 def _record(domain: Domain, value: Any) -> Any:
-    """The record with these fields: one of the class itself, a mapping, or an object that has them."""
+    """Return the record with these fields. The value may be a record of that class, a mapping, or an object
+    with attributes of these names.
+    """
     assert isinstance(domain.type, types.Record)
     python, names = domain.type.python, [name for name, _ in domain.type.fields]
     if isinstance(value, Mapping):
@@ -124,7 +126,9 @@ def _items(value: Any) -> Iterable[Any]:
 
 
 def _map(domain: Domain, value: Any) -> Map[Any, Any]:
-    """A map from a mapping of its keys, or from its values in the order of the keys."""
+    """Return a map of the domain. The value may be a mapping, or a sequence of values in the order of the
+    keys.
+    """
     keys, values = domain.parts
     if isinstance(value, Map):
         value = dict(value.items())

@@ -60,8 +60,8 @@ class RingBinding(CoreBinding[Message]):
         return Step(action, (Process(me), self.sequenced(_name(snapshot, number), number)))
 
     def single(self, core: Any, action: str, payload: bytes, now: float) -> tuple[bool, object]:
-        """Return the single step of the core. Lines 74-78 have the number as payload; two timers pass the
-        token.
+        """Take the one step of this name; return whether it was possible, and its result. Lines 74-78 have
+        the number as payload; two timers pass the token.
         """
         match action:
             case "settle":
@@ -76,8 +76,8 @@ class RingBinding(CoreBinding[Message]):
     def reported(
         self, me: int, before: Snapshot, after: Snapshot, asked: Asked
     ) -> tuple[object, tuple[tracing.Event, ...]]:
-        """Return the events to compare: a delivery belongs to its own step, except for NULL; the deletion of
-        a message is no event.
+        """Return the result of the step and the events that the core must have traced: a delivery belongs to
+        its own step, except for NULL; the deletion of a message is no event.
         """
         if asked.action == "settle":
             return True, ()
@@ -104,7 +104,7 @@ class RingBinding(CoreBinding[Message]):
         return super().traced_step(me, before, after, action)
 
     def busy(self, me: int, snapshot: Snapshot) -> bool:
-        """Return True while the own message has no number."""
+        """Return True while the last message of this process has no number."""
         del me
         return snapshot.pending is not None
 
@@ -175,7 +175,7 @@ def identifier_of(name: tuple[int, int] | None) -> spec.Identifier | None:
 
 
 def _name(snapshot: Snapshot, number: int) -> Identifier | None:
-    """The message that has this number."""
+    """Return the identifier of the message with this number, or None."""
     return {**dict(snapshot.numbers), **{at: name for at, name, _ in snapshot.stable}}[number]
 
 

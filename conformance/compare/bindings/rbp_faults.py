@@ -88,7 +88,7 @@ class ForgetsResentData(Core):
     """
 
     def expire(self, timer: Timer, now: float) -> bool:
-        """Let the timer expire without sending."""
+        """Let the timer of a broadcast expire without sending the message."""
         done = super().expire(timer, now)
         if timer is Timer.RESEND:
             self._outputs.clear()
@@ -131,7 +131,7 @@ class RenamesResentData(Core):
     """
 
     def expire(self, timer: Timer, now: float) -> bool:
-        """Send again with the next identifier."""
+        """Send a broadcast again under the next identifier."""
         done = super().expire(timer, now)
         if done and timer is Timer.RESEND and self._pending is not None:
             self._message_id += 1
@@ -534,7 +534,7 @@ class WaitsToAsk(Core):
     """
 
     def _ask_for_body(self, sender: int, message: Ack | Numbered) -> None:
-        """Ask later."""
+        """Request no body when an ACK arrives; the timer requests it later."""
 
 
 def _renamed(message: Message, name: Identifier) -> Message:

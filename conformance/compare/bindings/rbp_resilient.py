@@ -194,7 +194,9 @@ class RbpResilientBinding(RingBinding):
     # Requests -----------------------------------------------------------------------------------------------
 
     def _missed(self, after: Any, step: Step) -> list[wire_messages.Message]:
-        """Lines 30-33, 35-37 and 45-47: what is missing of what a step told, and has to be asked for."""
+        """Return the requests that a process must send after a step: for the numbers and bodies that the step
+        shows to be missing (lines 30-33, 35-37 and 45-47).
+        """
         if step.action not in TELLING:
             return []
         told: Any = step.arguments[-1]
@@ -207,7 +209,8 @@ class RbpResilientBinding(RingBinding):
         return missed
 
     def _answer(self, me: int, snapshot: Any, step: Step) -> bytes | None:
-        """The datagram that answers a request, where the step is to obtain something; `me` has to ask for it.
+        """Return the datagram with which another process answers the request of `me` for the number or body
+        that the step obtains; None for any other step.
 
         Raises:
             Refused: it would not.
@@ -233,7 +236,8 @@ class RbpResilientBinding(RingBinding):
         return self.encoded(giver, answer)
 
     def _answers(self, me: int, snapshot: Any) -> None:
-        """Lines 64-69: of every number and every body the process tells what it has.
+        """Check the answers of a process to requests for every number and every body: it answers with exactly
+        what it has (lines 64-69).
 
         Raises:
             Misreports: it tells more or less than the specification says it has.
@@ -278,7 +282,9 @@ class RbpResilientBinding(RingBinding):
         return spec.Body(Message((name[1] - 1) * self.members + name[0]), 0)
 
     def _received(self, name: tuple[int, int], payload: bytes) -> spec.Body:
-        """The body with this payload; with another identifier than its own it has another name."""
+        """Return the specification's body for this payload; a body with another identifier than its own gets
+        a different name.
+        """
         message = message_of(payload)
         return spec.Body(message, name[1] - self._named(message.index).id)
 

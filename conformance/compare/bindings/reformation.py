@@ -70,7 +70,9 @@ READINGS = {"leaving": "remembers", "committed": "sequenced"}
 
 
 class Log:
-    """The abstract normal phase of one site: what it has, has acknowledged and delivered; `Lists` of impl."""
+    """Log of one site in the abstract normal phase: what the site has, has acknowledged, and has delivered.
+    It stands for the implementation's `Lists`.
+    """
 
     begun = True
     keeps_from = 1
@@ -88,11 +90,11 @@ class Log:
 
     @property
     def reaches(self) -> int:
-        """The last number."""
+        """Return the last number that the site has."""
         return len(self.entries)
 
     def stop(self) -> None:
-        """Work no more."""
+        """Stop the normal phase of the site."""
         self.works = False
 
     def give(self, after: int) -> tuple[Entry, ...]:
@@ -104,7 +106,9 @@ class Log:
         )
 
     def take(self, reaches: int, entries: Any) -> bool:
-        """Have after what is delivered what the new token site has."""
+        """Replace the entries after the delivered ones by those of the new token site. Return False if they
+        do not reach as far as `reaches`.
+        """
         kept = [(number, item) for number, item in enumerate(self.entries, 1) if number <= self.settled]
         given = [
             (entry.number, (entry.identifier.id - 1, entry.payload[0], entry.identifier.source))
@@ -117,7 +121,7 @@ class Log:
         return True
 
     def commit(self, version: int, ring: tuple[int, ...], now: float, *, works: bool = True) -> None:
-        """Be on a list; the new token site waits for the token."""
+        """Commit to a list. The new token site waits for the token; any other site works."""
         del now
         if not works:
             raise Refused(f"site {self.me} ends the view")
@@ -126,12 +130,12 @@ class Log:
         self.acknowledged[version] = len(self.entries)
 
     def accept(self, now: float) -> None:
-        """Take the token."""
+        """Take the token: the site works from now on."""
         del now
         self.works = True
 
     def add(self, item: tuple[int, int, int]) -> None:
-        """Have the next number, and acknowledge it."""
+        """Store the entry of the next number, and acknowledge it."""
         self.entries += (item,)
         self.acknowledged[self.version] = len(self.entries)
 
@@ -141,16 +145,16 @@ class Log:
         return self.version, self.ring, self.entries, self.settled, self.works, acknowledged
 
     def restore(self, kept: Any) -> None:
-        """Become what `kept` is."""
+        """Set the state to a snapshot."""
         self.version, self.ring, self.entries, self.settled, self.works, acknowledged = kept
         self.acknowledged = dict(acknowledged)
 
 
 class ReformationSystem:
-    """The members of one view, what they have sent, and their logs."""
+    """System of the members of one view, with the messages that they have sent, and their logs."""
 
     def __init__(self, processes: int, attempts: int, machine: type[Reformation]) -> None:
-        """Members of this class: another one where a fault is planted."""
+        """Start the members, as objects of this class; a planted fault is a class of its own."""
         self.processes, self.attempts = processes, attempts
         roster = Roster(1, tuple(MEMBERS[:processes]), processes)
         self.logs = [Log(me, processes) for me in range(processes)]
@@ -170,7 +174,7 @@ class ReformationSystem:
     # Figure 23 ----------------------------------------------------------------------------------------------
 
     def invite(self, p: int) -> None:
-        """Phase I: a member invites all others."""
+        """Phase I: let member p invite all others."""
         self.members[p].invite()
         invitations = self._take(p)
         versions = {message.version for _, message in invitations}
@@ -180,7 +184,7 @@ class ReformationSystem:
         self.versions += tuple(versions)
 
     def announce(self, p: int, responders: frozenset[int], site: int) -> None:
-        """Phase II: the votes of the responders come, and the list is announced to them."""
+        """Phase II: let the votes of the responders arrive at p, and let p announce the list to them."""
         version = self.members[p].snapshot().belongs[0]
         for q in sorted(responders - {p}):
             self._receive(p, q, "yes", version)
@@ -196,7 +200,7 @@ class ReformationSystem:
             raise Refused(f"member {p} makes a list of which {lists[0][1].ring[0]} is the new token site")
 
     def generate_token(self, p: int) -> Install:
-        """Phase III: all answers come, and the token goes to the new token site."""
+        """Phase III: let all answers arrive at p, and let p send the token to the new token site."""
         new = self.members[p].snapshot().new
         if new is None:
             raise Refused(f"member {p} has announced no list")
@@ -214,15 +218,15 @@ class ReformationSystem:
     # Figure 24 ----------------------------------------------------------------------------------------------
 
     def vote(self, j: int, a: int) -> None:
-        """Phase I: "Yes"."""
+        """Phase I: let site j vote "Yes" on attempt a."""
         self._see(self._invited(j, a), impl.Vote, {self._originator(a)})
 
     def refuse(self, j: int, a: int) -> None:
-        """Phase I: "No"."""
+        """Phase I: let site j vote "No" on attempt a."""
         self._see(self._invited(j, a), impl.Refusal, {self._originator(a)})
 
     def agree(self, j: int) -> Install:
-        """Phase II: the list comes, and what is missing; "Yes"."""
+        """Phase II: let the list and the missing messages arrive at j, and let j answer "Yes"."""
         version, originator = self.members[j].snapshot().belongs
         self._receive(j, originator, "list", version)
         new = self.members[j].snapshot().new
@@ -235,7 +239,7 @@ class ReformationSystem:
         return self._installed(j, version)
 
     def accept_token(self, k: int) -> None:
-        """Phase III: the token comes."""
+        """Phase III: let the token arrive at k."""
         version, originator = self.members[k].snapshot().belongs
         self._receive(k, originator, "token", version)
         self._see(self._take(k), impl.Token, set())
@@ -243,7 +247,9 @@ class ReformationSystem:
     # Abort and the timers, crashes --------------------------------------------------------------------------
 
     def give_up(self, p: int) -> None:
-        """An "Abort" comes, or what the member waits for never will."""
+        """Let p give up: an "Abort" arrives, or the waiting time ends since the awaited answer will never
+        arrive.
+        """
         version, originator = self.members[p].snapshot().belongs
         if ("abort", version, originator, p) in self.sent:
             self._receive(p, originator, "abort", version)
@@ -257,18 +263,18 @@ class ReformationSystem:
             raise Refused(f"member {p} gives up, and sends {sent[0][1]}")
 
     def time_out(self, p: int) -> None:
-        """A waiting time runs out too early."""
+        """Let the waiting time of p end, although the awaited answer may still arrive."""
         self.give_up(p)
 
     def crash(self, p: int) -> Crash:
-        """A member does nothing any more."""
+        """Crash member p: it takes no further step."""
         self.down |= {p}
         return Crash(Process(p))
 
     # The normal phase ---------------------------------------------------------------------------------------
 
     def sequence(self, p: int, m: int) -> list[object]:
-        """A number is given."""
+        """Give message m the next number, at site p."""
         log = self._working(p)
         log.add((m, log.version, p))
         if m < self.broadcasts:
@@ -277,12 +283,12 @@ class ReformationSystem:
         return [Broadcast(Process(p), Message(m))]
 
     def learn(self, p: int, q: int) -> None:
-        """The next number of another site is learned."""
+        """Let p learn its next number from q."""
         log = self._working(p)
         log.add(self.logs[q].entries[len(log.entries)])
 
     def deliver(self, p: int) -> Deliver:
-        """The next stable message is delivered."""
+        """Deliver the next stable message at p."""
         log = self._working(p)
         log.settled += 1
         return Deliver(Process(p), Message(log.entries[log.settled - 1][0]))
@@ -290,7 +296,7 @@ class ReformationSystem:
     # What is compared ---------------------------------------------------------------------------------------
 
     def state(self) -> Mapping[str, object]:
-        """Return each variable, in the specification's terms."""
+        """Return the value of each variable, in the specification's terms."""
         snapshots = [member.snapshot() for member in self.members]
         every = range(1, self.attempts + 1)
         return {
@@ -320,7 +326,7 @@ class ReformationSystem:
         return members, logs, self.versions, sent, self.tokens, self.broadcasts, self.down
 
     def restore(self, kept: Any) -> None:
-        """Become what `kept` is."""
+        """Set the whole system to a snapshot."""
         members, logs, self.versions, sent, self.tokens, self.broadcasts, self.down = kept
         for member, one in zip(self.members, members, strict=True):
             member.restore(one, 0.0)
@@ -331,7 +337,9 @@ class ReformationSystem:
     # In the specification's terms ---------------------------------------------------------------------------
 
     def _attempt(self, version: int) -> int:
-        """Return the attempt with this version; 0: none, or the list of the beginning."""
+        """Return the number of the attempt with this version; 0 for the initial list, or if no attempt has
+        it.
+        """
         return self.versions.index(version) + 1 if version in self.versions else 0
 
     def _originator(self, a: int) -> int:
@@ -344,12 +352,12 @@ class ReformationSystem:
         return {"originator": self._originator(a), "version": self.versions[a - 1]}
 
     def _stage(self, me: int, snapshot: impl.Snapshot) -> Stage | str:
-        """Return the stage; who is in none has to work, and nobody else."""
+        """Return the stage of a member. A member in no stage must be working, and no other member."""
         stage = _STAGES[snapshot.stage]
         return stage if self.logs[me].works == (stage is Stage.normal) else f"{stage}, and works otherwise"
 
     def _has(self, kind: str, a: int, q: int) -> bool:
-        """Return True if this answer of q to an attempt is there."""
+        """Return True if q has sent an answer of this kind to attempt a."""
         if a > len(self.versions):
             return False
         return (kind, self.versions[a - 1], q, self._originator(a)) in self.sent
@@ -390,11 +398,13 @@ class ReformationSystem:
         return set(range(self.processes)) - {p}
 
     def _is_heard(self, version: int, originator: int) -> bool:
-        """Return True if an originator still waits for answers, so that they are kept."""
+        """Return True if the originator of this version still waits for answers, so that sent answers must be
+        kept.
+        """
         return self.members[originator].snapshot().belongs == (version, originator)
 
     def _forget_answers(self, version: int) -> None:
-        """Forget the answers to an attempt: nobody looks at them any more."""
+        """Delete the sent answers to an attempt: its originator waits for none."""
         self.sent = {
             key: data for key, data in self.sent.items() if key[1] != version or key[0] not in _ANSWERS
         }
@@ -415,7 +425,7 @@ class ReformationSystem:
         return self._take(j)
 
     def _recover(self, j: int, version: int, site: int) -> None:
-        """Hand a question to the new token site, and its answer to who has asked."""
+        """Let the question of j arrive at the new token site, and its answer at j."""
         if ("ask", version, j, site) not in self.sent:
             asked = [message for to, message in self._take(j) if to == site and isinstance(message, impl.Ask)]
             if not asked:
@@ -425,9 +435,11 @@ class ReformationSystem:
         self._receive(j, site, "recovery", version)
 
     def _take(self, p: int, *, keeps: bool = True) -> list[tuple[int, Any]]:
-        """Put what a member has to send among what was sent, and return it as its receivers decode it.
+        """Take the messages that member p has to send; return them as their receivers decode them. With
+        `keeps`, also store them as sent.
 
-        A "No" of who gives up does what a waiting time does: it is not kept.
+        A "No" by which a member gives up has the same effect as the end of a waiting time, so it is not
+        stored.
         """
         sent = []
         for to, message in self.members[p].outputs():
@@ -442,14 +454,14 @@ class ReformationSystem:
         return sent
 
     def _receive(self, me: int, sender: int, kind: str, version: int) -> None:
-        """Let a message that was sent come."""
+        """Let a sent message of this kind arrive."""
         data = self.sent.get((kind, version, sender, me))
         if data is None:
             raise Refused(f"member {sender} has sent no {kind} of version {version} to {me}")
         self.members[me].receive(sender, _decoder.decode(data), 0.0)
 
     def _see(self, sent: list[tuple[int, Any]], kind: type[Any], to: set[int] | frozenset[int]) -> None:
-        """Refuse messages of another kind, or for others."""
+        """Raise Refused if a message is of another kind, or is for other receivers than these."""
         if sorted(receiver for receiver, _ in sent) != sorted(to) or not all(
             isinstance(message, kind) for _, message in sent
         ):
@@ -463,7 +475,9 @@ def _deliver(agreed: Report) -> bool:
 
 
 class ReformationBinding:
-    """Figures 23 and 24, and the members of one view, or faulty ones by their name: one system."""
+    """Binding of figures 23 and 24 to the members of one view, or to faulty ones by their name. Its one
+    process is the whole system.
+    """
 
     members = 1
     channel = ""
@@ -474,7 +488,9 @@ class ReformationBinding:
     exempt: Mapping[str, str] = {}
 
     def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
-        """The specification with these constants, and a system, one with a planted fault if it is named."""
+        """Make the specification with these constants, and the system, with a planted fault if one is
+        named.
+        """
         self.program = program(ReformationInTurn, repairs="all", **{**READINGS, **constants})
         self.restores = 0
         processes, attempts = (int(self.program.constants[name]) for name in ("processes", "attempts"))
@@ -485,19 +501,21 @@ class ReformationBinding:
         self._views: dict[Hashable, Mapping[str, object]] = {}
 
     def start(self, me: int) -> Effect:
-        """All members work in the list of the beginning."""
+        """Return the initial state: all members work in the first list."""
         del me
         self._systems[0].restore(self._fresh)
         self._standing = self._fresh
         return Effect(self._fresh)
 
     def stimulus(self, step: Step) -> Stimulus:
-        """The whole system: what was sent is a part of it."""
+        """Return the step as a step of the whole system that takes no packet: sent messages are part of the
+        system.
+        """
         del step
         return Stimulus(0)
 
     def perform(self, me: int, snapshot: Any, step: Step, datagram: bytes | None) -> Effect:
-        """The step on the members that it concerns."""
+        """Take the step on the members that it concerns."""
         del me, datagram
         system = self._systems[0]
         if self._standing != snapshot:
@@ -515,15 +533,15 @@ class ReformationBinding:
         return Effect(after, events=events)
 
     def drive(self, me: int, snapshot: Any, step: Step | None, datagram: bytes | None) -> None:
-        """No shell drives the system."""
+        """Do nothing: no shell drives the whole system."""
 
     def offers(self, me: int, snapshot: Any) -> frozenset[Step]:
-        """Return nothing: it is a matter of time when members do something of their own accord."""
+        """Return no steps: whether a member acts of its own accord depends on time alone."""
         del me, snapshot
         return frozenset()
 
     def project(self, me: int, snapshot: Any) -> Mapping[str, object]:
-        """Each variable, in the specification's terms."""
+        """Return the value of each variable, in the specification's terms."""
         del me
         found = self._views.get(snapshot)
         if found is None:

@@ -24,7 +24,9 @@ __all__ = ["FAULTS"]
 
 
 class JoinsAnyVersion(Reformation):
-    """Missing guard (figure 24, phase I): the sequence test, so that a lower version is joined."""
+    """Planted fault in Reformation (figure 24, phase I), missing guard: a site joins a list with a lower
+    version. Correct: the version must be higher than any that the site has joined.
+    """
 
     def _invited(self, originator: int, version: int) -> None:
         before = self.highest
@@ -35,7 +37,9 @@ class JoinsAnyVersion(Reformation):
 
 
 class JoinsTwoLists(Reformation):
-    """Missing guard (figure 24, phase I): who belongs to a reformation list joins another one."""
+    """Planted fault in Reformation (figure 24, phase I), missing guard: a site that belongs to one
+    reformation list joins another. Correct: it refuses.
+    """
 
     def _invited(self, originator: int, version: int) -> None:
         if version > self.highest:
@@ -44,7 +48,9 @@ class JoinsTwoLists(Reformation):
 
 
 class ForgetsItsVote(Reformation):
-    """Missing step (the reading `leaving=remembers`): a vote does not raise the highest version."""
+    """Planted fault in Reformation (the reading `leaving=remembers`), missing step: a vote does not raise the
+    highest version. Correct: it does.
+    """
 
     def _invited(self, originator: int, version: int) -> None:
         before = self.highest
@@ -53,7 +59,9 @@ class ForgetsItsVote(Reformation):
 
 
 class ForgetsWhenItLeaves(Reformation):
-    """As the reading `leaving=forgets`: who leaves a list may join one with a lower version."""
+    """Planted fault in Reformation (the reading `leaving=forgets` of the paper): a site that leaves a list
+    may join one with a lower version. Correct: it remembers the version.
+    """
 
     def _withdraw(self, at_least_ms: float = 0.0) -> None:
         super()._withdraw(at_least_ms)
@@ -62,7 +70,9 @@ class ForgetsWhenItLeaves(Reformation):
 
 
 class InvitesWithTheSameVersion(Reformation):
-    """As printed (figure 23, phase III): `Wait and Restart` without `Modify TL version number`."""
+    """Planted fault in Reformation (as printed, figure 23, phase III): `Wait and Restart` happens without
+    `Modify TL version number`. Correct: the version changes.
+    """
 
     def _next_version(self) -> int:
         same = self.highest > 1 and (self.highest - 2) % self.members == self.me
@@ -70,28 +80,36 @@ class InvitesWithTheSameVersion(Reformation):
 
 
 class TakesTheNextVersion(Reformation):
-    """As printed (figure 23, phase II): a version number is modified by one, whoever it belongs to."""
+    """Planted fault in Reformation (as printed, figure 23, phase II): every originator raises a version
+    number by one. Correct: the next number that belongs to the originator.
+    """
 
     def _next_version(self) -> int:
         return self.highest + 1
 
 
 class MostNumbersWin(Reformation):
-    """As printed (section 3.2.3): the new token site has the highest number, of whichever list."""
+    """Planted fault in Reformation (as printed, section 3.2.3): the new token site has the highest number, of
+    whichever list. Correct: the list counts first.
+    """
 
     def _best(self, votes: dict[int, Vote]) -> int:
         return max(votes, key=lambda process: (votes[process].reaches, -process))
 
 
 class LastOfTheGreatest(Reformation):
-    """Wrong choice (section 3.2.3): of several sites with the greatest knowledge the last one."""
+    """Planted fault in Reformation (section 3.2.3), wrong choice: of several sites with the greatest
+    knowledge the last one becomes the new token site. Correct: the first.
+    """
 
     def _best(self, votes: dict[int, Vote]) -> int:
         return max(votes, key=lambda process: (votes[process].committed, votes[process].reaches, process))
 
 
 class OriginatorIsTheSite(Reformation):
-    """Wrong choice (section 3.2.3): the originator is the new token site, whatever it has."""
+    """Planted fault in Reformation (section 3.2.3), wrong choice: the originator is the new token site,
+    whatever it has. Correct: the site with the greatest knowledge.
+    """
 
     def _best(self, votes: dict[int, Vote]) -> int:
         del votes
@@ -99,20 +117,24 @@ class OriginatorIsTheSite(Reformation):
 
 
 class ListsAllMembers(Reformation):
-    """Wrong list (figure 23, phase II): all members are on it, those too that did not answer."""
+    """Planted fault in Reformation (figure 23, phase II), wrong list: all members are on the new list, those
+    without an answer too. Correct: those that answered.
+    """
 
     def announce(self) -> None:
-        """Take the own vote for that of each."""
+        """Announce as if every member had voted "Yes"."""
         mine = self._votes[self.me]
         self._votes |= {process: mine for process in range(self.members) if process not in self._votes}
         super().announce()
 
 
 class TellsTheFirstOnly(Reformation):
-    """Wrong receivers (figure 23, phase II): one site of the list does not get it."""
+    """Planted fault in Reformation (figure 23, phase II), wrong receivers: one site of the list does not get
+    the list. Correct: all get it.
+    """
 
     def announce(self) -> None:
-        """Leave out the last."""
+        """Announce the list to all but the last of its sites."""
         super().announce()
         lists = [send for send in self._outputs if isinstance(send.message, NewList)]
         if len(lists) > 1:
@@ -120,7 +142,9 @@ class TellsTheFirstOnly(Reformation):
 
 
 class VotesForWhatIsDelivered(Reformation):
-    """Wrong knowledge (figure 24, phase I): a vote tells what was delivered, not what is there."""
+    """Planted fault in Reformation (figure 24, phase I), wrong knowledge: a vote names the delivered
+    messages. Correct: those that the site has.
+    """
 
     def _own_vote(self, version: int) -> Vote:
         vote = super()._own_vote(version)
@@ -128,14 +152,18 @@ class VotesForWhatIsDelivered(Reformation):
 
 
 class VotesForAnEarlierList(Reformation):
-    """Wrong knowledge (figure 24, phase I): a vote names the list of the beginning."""
+    """Planted fault in Reformation (figure 24, phase I), wrong knowledge: a vote names the initial list.
+    Correct: the site's present list.
+    """
 
     def _own_vote(self, version: int) -> Vote:
         return structs.replace(super()._own_vote(version), committed=1)
 
 
 class SlaveRecoversNothing(Reformation):
-    """Missing step (figure 24, phase II): a slave commits with what it has."""
+    """Planted fault in Reformation (figure 24, phase II), missing step: a slave commits without the messages
+    that it lacks. Correct: it gets them first.
+    """
 
     def _commit(self, new: NewList) -> None:
         if self.stage is Stage.INVITED:
@@ -144,7 +172,9 @@ class SlaveRecoversNothing(Reformation):
 
 
 class OriginatorRecoversNothing(Reformation):
-    """As printed (figure 23, phase III): the originator commits with what it has."""
+    """Planted fault in Reformation (as printed, figure 23, phase III): the originator commits without the
+    messages that it lacks. Correct: it gets them first.
+    """
 
     def _commit(self, new: NewList) -> None:
         if self.stage is Stage.ANNOUNCING:
@@ -153,7 +183,9 @@ class OriginatorRecoversNothing(Reformation):
 
 
 class CommitsInSilence(Reformation):
-    """Missing message (figure 24, phase II): who has agreed does not say so."""
+    """Planted fault in Reformation (figure 24, phase II), missing message: a site that agrees does not
+    answer. Correct: it answers "Yes".
+    """
 
     def _agree(self) -> None:
         super()._agree()
@@ -161,7 +193,9 @@ class CommitsInSilence(Reformation):
 
 
 class AgreesWithoutCommitting(Reformation):
-    """Missing step (figure 24, phase II): who agrees stays in its old list."""
+    """Planted fault in Reformation (figure 24, phase II), missing step: a site that agrees stays in its old
+    list. Correct: it commits to the new one.
+    """
 
     def _commit(self, new: NewList) -> None:
         if self.stage is not Stage.INVITED:
@@ -171,7 +205,9 @@ class AgreesWithoutCommitting(Reformation):
 
 
 class TokenForTheOriginator(Reformation):
-    """Wrong receiver (figure 23, phase III): the originator takes the token itself."""
+    """Planted fault in Reformation (figure 23, phase III), wrong receiver: the originator takes the token
+    itself. Correct: the new token site gets it.
+    """
 
     def _gather(self, *, expired: bool) -> bool:
         done = super()._gather(expired=expired)
@@ -180,7 +216,9 @@ class TokenForTheOriginator(Reformation):
 
 
 class WorksWithoutTheToken(Reformation):
-    """Missing wait (figure 24, phase III): the new token site works when it has agreed."""
+    """Planted fault in Reformation (figure 24, phase III), missing wait: the new token site works as soon as
+    it has agreed. Correct: when the token has come.
+    """
 
     def _agree(self) -> None:
         super()._agree()
@@ -189,7 +227,9 @@ class WorksWithoutTheToken(Reformation):
 
 
 class OriginatorStaysBehind(Reformation):
-    """Missing step (figure 23, phase III): the originator does not commit."""
+    """Planted fault in Reformation (figure 23, phase III), missing step: the originator does not commit.
+    Correct: it does.
+    """
 
     def _commit(self, new: NewList) -> None:
         if self.stage is Stage.ANNOUNCING and self.me != new.ring[0]:
@@ -199,7 +239,9 @@ class OriginatorStaysBehind(Reformation):
 
 
 class StaysOnTheList(Reformation):
-    """Missing step (figure 24, phase II): who has committed still belongs to the reformation list."""
+    """Planted fault in Reformation (figure 24, phase II), missing step: a site that has committed still
+    belongs to the reformation list. Correct: it leaves that list.
+    """
 
     def _agree(self) -> None:
         belongs = self._belongs
@@ -208,7 +250,9 @@ class StaysOnTheList(Reformation):
 
 
 class GoesOnWorking(Reformation):
-    """Missing step (section 3.2.3): `the reformation phase is blocking`; who has voted works on."""
+    """Planted fault in Reformation (section 3.2.3, `the reformation phase is blocking`), missing step: a site
+    that has voted goes on working. Correct: it stops.
+    """
 
     def _invited(self, originator: int, version: int) -> None:
         lists = self._lists
@@ -220,7 +264,9 @@ class GoesOnWorking(Reformation):
 
 
 class ReturnsToItsList(Reformation):
-    """Wrong stage (figures 23 and 24): who gives up works on in its old list."""
+    """Planted fault in Reformation (figures 23 and 24), wrong stage: a site that gives up works on in its old
+    list. Correct: it waits for another reformation.
+    """
 
     def _withdraw(self, at_least_ms: float = 0.0) -> None:
         super()._withdraw(at_least_ms)
@@ -230,10 +276,12 @@ class ReturnsToItsList(Reformation):
 
 
 class IgnoresAbort(Reformation):
-    """Missing step (figure 24): an "Abort" has no effect."""
+    """Planted fault in Reformation (figure 24), missing step: an "Abort" has no effect. Correct: the site
+    gives up.
+    """
 
     def receive(self, sender: int, message: Message, now: float) -> None:
-        """Leave it out."""
+        """Ignore an "Abort", and handle any other message."""
         if not isinstance(message, Abort):
             super().receive(sender, message, now)
 

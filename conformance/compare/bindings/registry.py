@@ -72,8 +72,8 @@ def bound_class(cls: type) -> Bound:
 
 
 def _bound(found: Bound | type, name: str) -> Bound:
-    """Return the binding at a place, as the catalogue would have it: a class of bindings has no planted
-    faults.
+    """Return the binding of the object at a place, in the form of the catalogue's entries; a class of
+    bindings gets no planted faults.
     """
     if isinstance(found, type) and is_plain(found):
         found = plain_bound(found)
@@ -91,7 +91,7 @@ def _maker(binding: type[Binding]) -> Callable[..., Binding]:
 
 
 def _is_binding(value: object) -> bool:
-    """A class of bindings is one that says, itself or in a base, how a step is performed and projected."""
+    """Return True for a class that has the methods `perform` and `project` of a binding."""
     if isinstance(value, Bound) or is_plain(value):
         return True
     return (

@@ -60,11 +60,11 @@ class SansIO:
         return data if cls.decode is None else cls.decode(data)  # type: ignore[arg-type]
 
     def emit(self, *events: object) -> None:
-        """Note events of this step: the specification emits the same."""
+        """Record events of this step, which the specification must emit too."""
         self._events += events
 
     def collected(self, answer: Any) -> Any:
-        """Return the events of the step that ends, after those that its method returned."""
+        """Return the events of the step that ends: those that its method returned, then the recorded ones."""
         events, self._events = self._events, []
         if not events:
             return answer
@@ -76,6 +76,6 @@ class SansIO:
         return freeze(vars(self))
 
     def restore(self, kept: Hashable) -> None:
-        """Have the attributes of a snapshot again."""
+        """Set the attributes to those of a snapshot."""
         vars(self).clear()
         vars(self).update(thaw(kept))

@@ -16,7 +16,7 @@ class ForgetsToCount(Core):
     """
 
     def _send(self, identifier: Identifier, payload: bytes) -> None:
-        """Send under the first number."""
+        """Send a message under the seqno of the first one."""
         super()._send(identifier._replace(id=1), payload)
 
 
@@ -26,7 +26,7 @@ class KeepsForwarded(Core):
     """
 
     def _deliver(self, identifier: Identifier, payload: bytes) -> None:
-        """Put it back."""
+        """Deliver a message, and leave it in the forward-table."""
         before = dict(self._forward_table)
         super()._deliver(identifier, payload)
         self._forward_table = before
@@ -38,7 +38,7 @@ class NamesTheCoordinator(Core):
     """
 
     def _multicast(self, identifier: Identifier, payload: bytes) -> None:
-        """Take the own address."""
+        """Multicast a message with this process as its sender."""
         super()._multicast(identifier._replace(source=self.me), payload)
 
 
@@ -62,13 +62,13 @@ class ForgetsItself(Core):
     _multicasts = False
 
     def _multicast(self, identifier: Identifier, payload: bytes) -> None:
-        """Send it to the others only."""
+        """Multicast a message, and mark it so that this process does not deliver it."""
         self._multicasts = True
         super()._multicast(identifier, payload)
         self._multicasts = False
 
     def _deliver(self, identifier: Identifier, payload: bytes) -> None:
-        """Only what comes from another."""
+        """Deliver a message unless it is one of this process's own multicasts."""
         if not self._multicasts:
             super()._deliver(identifier, payload)
 

@@ -46,7 +46,9 @@ M = TypeVar("M")
 
 
 class _Done(NamedTuple):
-    """The whole result of a call; the tracer's events by kind, each in its order."""
+    """Result of a call, with everything that the core sent, delivered, traced and counted. The tracer's
+    events are sorted by kind, those of a kind in their order.
+    """
 
     result: object
     sends: tuple[Send[Any], ...]
@@ -142,7 +144,9 @@ class Shell(Generic[M]):
     # What a single step reports -----------------------------------------------------------------------------
 
     def _reported(self, before: Hashable, after: Hashable, asked: Asked, result: object) -> None:
-        """The answer and the tracer's events of a single step name what it changed (rule 1)."""
+        """Check that the result of a single step and its traced events name what the step changed (rule
+        1).
+        """
         answer, events = self.driven.reported(self.me, before, after, asked)
         self._same(f"what {asked.action} returns", answer, result)
         self._same(f"what the tracer is told of {asked.action}", events, tuple(self._told.events))
@@ -150,7 +154,9 @@ class Shell(Generic[M]):
     # What a shell sees --------------------------------------------------------------------------------------
 
     def _busy(self, snapshot: Hashable) -> None:
-        """`busy` refuses a broadcast, which changes nothing (rule 4)."""
+        """Check that `busy` is True exactly when the specification allows no broadcast, and that a refused
+        broadcast changes nothing (rule 4).
+        """
         core = self._at(snapshot)
         waits = self.driven.busy(self.me, snapshot)
         self._same("busy", waits, core.busy)
@@ -164,14 +170,18 @@ class Shell(Generic[M]):
             self._same("where a refused broadcast leaves it", snapshot, core.snapshot())
 
     def _settled(self, snapshot: Hashable) -> _Done:
-        """`settle` is all single steps that the process takes of its own accord (rule 2)."""
+        """Check that `settle` takes all internal steps that the process would take one by one (rule 2).
+        Return its result.
+        """
         wanted = self._until_rest(self._at(snapshot), None)
         self._endpoint.core.restore(snapshot, START_MS)
         self._agree("tick before any deadline", wanted, self._shell(partial(self._endpoint.tick, START_MS)))
         return wanted
 
     def _deadlines(self, snapshot: Hashable, waits: list[Any]) -> None:
-        """Deadline after deadline, each timer expires when its time has come, and not before (rule 3)."""
+        """Check, deadline after deadline, that each timer expires when its time has come, and not before
+        (rule 3).
+        """
         core, endpoint = self._at(snapshot), self._endpoint
         endpoint.core.restore(snapshot, START_MS)
         intervals_ms = self.driven.intervals_ms
@@ -194,7 +204,9 @@ class Shell(Generic[M]):
                 running[timer] = (deadline + factor * intervals_ms[timer], factor)
 
     def _late(self, snapshot: Hashable, waits: list[Any]) -> None:
-        """A shell that comes late, or whose clock jumps, finds every timer due, and lets each expire once."""
+        """Check that a late call of `tick`, or one after a jump of the clock, lets each due timer expire
+        once.
+        """
         later = START_MS + 2.0**16
         wanted = self._expired(self._at(snapshot), waits, later)
         self._endpoint.core.restore(snapshot, START_MS)
@@ -233,7 +245,9 @@ class Shell(Generic[M]):
         return self._done(result, sends, tuple(deliveries), events, core)
 
     def _shell(self, call: Callable[[], object]) -> _Done:
-        """A call on the endpoint, and all that a shell then takes from it; what it counts is compared."""
+        """Make a call on the endpoint, and take everything that a shell would then take from it; check its
+        counters. Return it all.
+        """
         endpoint = self._endpoint
         self._traced.events.clear()
         counted = (endpoint.datagrams.copy(), endpoint.transmissions.copy())
@@ -250,7 +264,9 @@ class Shell(Generic[M]):
         return self._done(result, sends, tuple(deliveries), tuple(events), endpoint.core)
 
     def _sent(self, datagrams: list[Datagram], told: list[tracing.Event]) -> Iterator[Send[M]]:
-        """The messages in the datagrams as their receivers decode them; the tracer was told of each."""
+        """Yield the messages in the datagrams as their receivers decode them. Check that the tracer got an
+        event for each.
+        """
         self._same("how many datagrams the tracer is told of", len(datagrams), len(told))
         for datagram, event in zip(datagrams, told, strict=True):
             peer = self._peers[datagram.to]
@@ -289,7 +305,7 @@ class Shell(Generic[M]):
 
 
 def _messages(sends: Iterable[Send[M]]) -> Iterator[M]:
-    """The messages sent, those once that go to several receivers in a row."""
+    """Yield the messages sent; a message that goes to several receivers in a row is yielded once."""
     last: M | None = None
     receivers: set[int] = set()
     for to, message in sends:

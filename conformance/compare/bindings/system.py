@@ -127,7 +127,7 @@ def send(flight: dict[object, bytes], sent: tuple[tuple[object, bytes], ...]) ->
 
 
 def _queue(binding: Binding, links: list[Content], effect: Effect) -> None:
-    """Put datagrams into links, each behind what is there."""
+    """Append datagrams to the links to which an effect sends them."""
     for link, packet, datagram in effect.queued:
         at = binding.links.index(link)
         links[at] = link.put(links[at], packet, datagram)
@@ -143,7 +143,7 @@ def _parts(binding: Binding, system: System) -> Mapping[str, Mapping[tuple[int, 
 
 
 def _nested(parts: Mapping[tuple[int, ...], object]) -> object:
-    """A map of maps from its values under all their keys."""
+    """Build a map of maps from values and the keys under which each one is."""
     if () in parts:
         return parts[()]
     inner: dict[int, dict[tuple[int, ...], object]] = {}

@@ -16,7 +16,7 @@ class NumbersAgain(Core):
     """
 
     def _assign(self, identifier: Identifier, payload: bytes) -> None:
-        """Forget what has one."""
+        """Assign a new id, even if the message has one."""
         self._numbered[identifier.source] = (identifier.id - 1, frozenset())
         super()._assign(identifier, payload)
 
@@ -27,7 +27,7 @@ class AsksOnce(Core):
     """
 
     def _waits_for(self, timer: Timer) -> bool:
-        """Not for the own message."""
+        """Return False for the timer that repeats a request."""
         return timer is not Timer.REQUEST_AGAIN and super()._waits_for(timer)
 
 
@@ -37,7 +37,7 @@ class ForgetsTheSuffix(Core):
     """
 
     def _waits_for(self, timer: Timer) -> bool:
-        """Not for acknowledgements."""
+        """Return False for the timer that waits for acknowledgements."""
         return timer is not Timer.SEND_SUFFIX and super()._waits_for(timer)
 
 
@@ -73,7 +73,7 @@ class AcknowledgesHighest(Core):
     """
 
     def _acknowledge(self) -> None:
-        """Acknowledge what is queued."""
+        """Acknowledge the highest id in the queue, although ids before it are missing."""
         self._to(0, CumAck(max(self._queue, default=self._next_expected - 1)))
 
 
@@ -83,7 +83,7 @@ class KeepsTheLowest(Core):
     """
 
     def _free(self) -> None:
-        """Take the most for the least."""
+        """Delete the messages that any member has acknowledged."""
         everywhere = max(self._acknowledged)
         self._sent = {number: kept for number, kept in self._sent.items() if number > everywhere}
 

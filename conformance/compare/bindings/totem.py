@@ -79,7 +79,9 @@ class TotemBinding(CoreBinding[Message]):
         return snapshot.status
 
     def traced_step(self, me: int, before: Snapshot, after: Snapshot, action: str) -> tracing.Step:
-        """Return the values of a multicast: the message and its number."""
+        """Return the event with which the core must trace a step; that of a multicast has the message and its
+        number.
+        """
         if action != "multicast" or before.token is None:
             return super().traced_step(me, before, after, action)
         return tracing.Step(me, action, Identifier(me, before.waiting[0][0]), before.token.seq + 1)

@@ -16,7 +16,7 @@ class KeepsTheToken(Core):
     """
 
     def _transmit(self, token: Token, step: str) -> None:
-        """Take it back."""
+        """Pass the token on, and keep a copy of it as the holder."""
         super()._transmit(token, step)
         if step == "pass_idle":
             self._token = token
@@ -29,7 +29,7 @@ class PassesBackwards(Core):
     """
 
     def _transmit(self, token: Token, step: str) -> None:
-        """Change the address."""
+        """Send the token to the predecessor."""
         super()._transmit(token, step)
         self._outputs[-1] = Send((self.me - 1) % self.members, self._outputs[-1].message)
 
@@ -40,7 +40,7 @@ class TellsNothing(Core):
     """
 
     def _transmit(self, token: Token, step: str) -> None:
-        """Send what came."""
+        """Pass the token on with the delivery information that it arrived with."""
         super()._transmit(token, step)
         self._outputs[-1] = Send(self._outputs[-1].to, token)
 
@@ -51,7 +51,7 @@ class TellsWhatWasGiven(Core):
     """
 
     def _transmit(self, token: Token, step: str) -> None:
-        """Pretend to be at the end."""
+        """Pass the token on with the last assigned number as this member's delivery information."""
         status, self._status = self._status, token.seq
         super()._transmit(token, step)
         self._status = status
@@ -63,7 +63,7 @@ class TakesOwnForAll(Core):
     """
 
     def _least(self, token: Token) -> int:
-        """Its own."""
+        """Return the number that this member has delivered last, as the smallest of all members."""
         del token
         return self._status
 
@@ -74,7 +74,9 @@ class BelievesTheToken(Core):
     """
 
     def _least(self, token: Token) -> int:
-        """Only the token's."""
+        """Return the smallest delivery information in the token, in which this member's own is a rotation
+        old.
+        """
         return min(token.told)
 
 
@@ -98,7 +100,7 @@ class DeliversAsItComes(Core):
     """
 
     def _take_in(self, update: Update) -> None:
-        """Skip the gap."""
+        """Deliver an update although an earlier one is missing."""
         self._status = max(self._status, update.number - 1)
         super()._take_in(update)
 
@@ -109,7 +111,7 @@ class DeliversOne(Core):
     """
 
     def _take_in(self, update: Update) -> None:
-        """Hide the others."""
+        """Deliver one update, and leave those behind it."""
         behind = {number: kept for number, kept in self._early.items() if number != update.number}
         self._early.clear()
         super()._take_in(update)
@@ -122,7 +124,7 @@ class ForgetsItself(Core):
     """
 
     def _take_in(self, update: Update) -> None:
-        """Only what comes from another."""
+        """Deliver an update unless it is this member's own."""
         if update.identifier.source != self.me:
             super()._take_in(update)
 
@@ -159,7 +161,7 @@ class SendsAll(Core):
     """
 
     def _may_multicast(self, token: Token) -> bool:
-        """Forget how many went."""
+        """Return True if the flow control allows another message, without counting those of this visit."""
         visit, self._visit = self._visit, 0
         may = super()._may_multicast(token)
         self._visit = visit
@@ -172,7 +174,7 @@ class CountsForEver(Core):
     """
 
     def _transmit(self, token: Token, step: str) -> None:
-        """Put it back."""
+        """Pass the token on, and do not reset the count of messages of a visit."""
         visit = self._visit
         super()._transmit(token, step)
         self._visit = visit
@@ -184,7 +186,7 @@ class ForgetsItsOwn(Core):
     """
 
     def _may_multicast(self, token: Token) -> bool:
-        """Planted fault: take no own message for unstable."""
+        """Return True if the flow control allows another message, as if no own message were unstable."""
         own, self._own = self._own, []
         may = super()._may_multicast(token)
         self._own = own
@@ -197,7 +199,7 @@ class SendsOneAVisit(Core):
     """
 
     def _may_multicast(self, token: Token) -> bool:
-        """Not twice."""
+        """Return True for the first message of a visit only."""
         return self._visit == 0 and super()._may_multicast(token)
 
 
@@ -207,7 +209,7 @@ class NeverRests(Core):
     """
 
     def _may_rest(self, token: Token) -> bool:
-        """Never."""
+        """Return False: the token never rests."""
         del token
         return False
 
@@ -218,7 +220,7 @@ class RestsEarly(Core):
     """
 
     def _may_rest(self, token: Token) -> bool:
-        """Ask what this member knows."""
+        """Return True if this member knows that all messages are delivered everywhere."""
         return not self._waiting and self._least(token) == token.seq
 
 

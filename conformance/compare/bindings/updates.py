@@ -52,7 +52,7 @@ class UpdatesBinding(CoreBinding[Any]):
 
     @property
     def window(self) -> int:
-        """Return the largest number of own updates without a number."""
+        """Return the largest number of a process's own updates that may be without a gsn."""
         return 1
 
     def packet(self, sender: int, to: int, message: Any) -> spec.Packet:
@@ -103,7 +103,9 @@ class UpdatesBinding(CoreBinding[Any]):
     def reported(
         self, me: int, before: UpdatesSnapshot, after: UpdatesSnapshot, asked: Asked
     ) -> tuple[object, tuple[tracing.Event, ...]]:
-        """Return the events to compare: a delivery belongs to its own step."""
+        """Return the result of the step and the events that the core must have traced: a delivery belongs to
+        its own step.
+        """
         if asked.action != "deliver":
             return super().reported(me, before, after, asked)
         number = after.status
@@ -114,7 +116,9 @@ class UpdatesBinding(CoreBinding[Any]):
     def traced_step(
         self, me: int, before: UpdatesSnapshot, after: UpdatesSnapshot, action: str
     ) -> tracing.Step:
-        """Return the values of an acknowledgement: the update and its gsn."""
+        """Return the event with which the core must trace a step; that of an acknowledgement has the update
+        and its gsn.
+        """
         if action != "acknowledge":
             return super().traced_step(me, before, after, action)
         return tracing.Step(me, action, dict(after.names)[after.acknowledged], after.acknowledged)

@@ -75,7 +75,9 @@ class VscBinding(ListedBinding):
             raise SpecError(f"{told}: with {self.members} processes so many")
 
     def made(self, kind: type[Any] | None) -> Implementation[Any]:
-        """Return view-synchronous multicast on its lists."""
+        """Return the implementation of view-synchronous multicast on a list, with `kind` as its class of
+        cores if a fault is planted.
+        """
         return impl.vsc_listed(kind=kind or impl.Core)
 
     # Messages -----------------------------------------------------------------------------------------------
@@ -127,7 +129,7 @@ class VscBinding(ListedBinding):
         """Do nothing: the core acts only on messages."""
 
     def proposing(self, p: Process, heard: frozenset[Process]) -> tuple[object, ...]:
-        """Return the arguments of step 3, which names the process itself."""
+        """Return the arguments of a step `propose`: the process alone."""
         return p, heard, p
 
     def act(self, process: ListProcess, step: Step) -> Iterable[Delivery] | None:
@@ -143,7 +145,9 @@ class VscBinding(ListedBinding):
     # What is shown ------------------------------------------------------------------------------------------
 
     def shown(self, snapshot: Standing) -> Mapping[str, object]:
-        """Return the messages, the views, and the phase of the process."""
+        """Return the values of the specification's variables for a process: the messages, the views, and the
+        phase.
+        """
         past, core, change = snapshot.past, snapshot.core, snapshot.change
         view = len(past.lists)
         later = int(self.program.constants["views"]) - len(past.reports)

@@ -58,7 +58,7 @@ class ForgetsNothing(Core):
     """Planted fault (stability detector), leak: stable messages stay in memory. Correct: they are deleted."""
 
     def _forget(self, source: int, number: int) -> None:
-        """Keep it."""
+        """Keep a stable message in memory."""
 
 
 class KeepsStability(Core):
@@ -86,7 +86,7 @@ class DeliversOwnLate(Core):
     """Planted fault (VSCast), missing step: a process does not take its own copy. Correct: it delivers it."""
 
     def _take(self, source: int, payload: bytes) -> None:
-        """Look whose it is."""
+        """Deliver a message unless it is this process's own."""
         if source != self.me:
             super()._take(source, payload)
 
@@ -97,7 +97,7 @@ class KeepsNoOwn(Core):
     """
 
     def _take(self, source: int, payload: bytes) -> None:
-        """Drop it."""
+        """Store a message unless it is this process's own."""
         super()._take(source, payload)
         if source == self.me:
             self._unstable[source].clear()

@@ -225,8 +225,8 @@ class Comparison:
         return None
 
     def checked(self, start: State, found: Difference, seed: int) -> Difference:
-        """Return a found difference after reproducing it; a difference that does not occur each
-        time says so.
+        """Return a found difference after running its steps again from the start; if the difference does not
+        occur in each run, say so in it.
         """
         steps = found.trace.steps
         if all(self.run(start, steps, seed) is not None for _ in range(RERUNS)):
@@ -234,7 +234,9 @@ class Comparison:
         return self.unsteady(start, steps, Differs(found.what, found.specification, found.implementation))
 
     def unsteady(self, start: State, steps: Sequence[Step], found: Differs) -> Difference:
-        """Return the difference that a found difference does not occur again in the same steps."""
+        """Return, as a difference, that a found difference does not occur in a second run of the same
+        steps.
+        """
         what = (
             found.what
             if UNSTEADY in found.what
@@ -246,7 +248,8 @@ class Comparison:
 
 @contextmanager
 def raising(events: tuple[object, ...] | None = None) -> Iterator[None]:
-    """Turn an error or a wrong report of the user's code into a difference: the specification takes the step.
+    """Context that turns an error or a wrong report of the user's code into a difference: the specification
+    takes the step, and the implementation raises.
 
     `events` are the events before the error; None stands for the specification's.
 
@@ -263,17 +266,19 @@ def raising(events: tuple[object, ...] | None = None) -> Iterator[None]:
 
 
 def raises(raised: Raised, events: tuple[object, ...] | None = None) -> Differs:
-    """Return the difference that the implementation raises an error where the specification takes a step."""
+    """Return, as a difference, that the implementation raises an error where the specification takes a
+    step.
+    """
     return Differs("the implementation raises", "goes on", str(raised), events=events)
 
 
 def misreports(told: Misreports, events: tuple[object, ...] | None = None) -> Differs:
-    """Return the difference that the implementation reports something that the specification does not."""
+    """Return, as a difference, that the implementation reports something that the specification does not."""
     return Differs(told.what, told.specification, told.implementation, events=events)
 
 
 def refuses(refusal: Refused) -> Differs:
-    """Return the difference that the implementation refuses a step of the specification."""
+    """Return, as a difference, that the implementation refuses a step of the specification."""
     return Differs("the implementation refuses the step", "takes it", str(refusal), events=())
 
 
@@ -290,7 +295,7 @@ def both_sides(specification: object, implementation: object) -> tuple[str, str]
 
 
 def _shown(value: object) -> str:
-    """The value in the compact notation; its type where it cannot show itself."""
+    """Return a value in the compact notation; the name of its type if its own `repr` fails."""
     try:
         with foreign():
             return compact(value)

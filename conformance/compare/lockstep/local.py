@@ -253,7 +253,7 @@ class LocalSteps:
         return local
 
     def _given(self, known: Known, datagram: int | None) -> bytes | None:
-        """The datagram that a step receives. Raises Refused: no process has sent one."""
+        """Return the datagram that a step receives. Raise Refused if no process has sent one."""
         if not known.packet:
             return None
         if datagram is not None:
@@ -339,8 +339,8 @@ class LocalSteps:
         return self._joined[shares]
 
     def widened(self, expected: int, implementation: int, local: Local) -> int:
-        """Return `expected` with the joint variables and the contents of the step's links as the
-        implementation has them.
+        """Return `expected` with two parts as the implementation has them: the variables that are joined from
+        shares, and the contents of the step's links.
         """
         if self._shared:
             expected = expected & ~self._joint | self.joined(implementation)
@@ -352,7 +352,9 @@ class LocalSteps:
     def _see_again(
         self, me: int, snapshot: Hashable, view: Mapping[str, object], offered: frozenset[Step]
     ) -> None:
-        """Raise Unsteady where what a snapshot means is not the same when it is asked again."""
+        """Raise Unsteady if a snapshot is projected to other values, or offers other steps, the second
+        time.
+        """
         again = self.binding.project(me, snapshot)
         with foreign(Enough):
             same = dict(again) == dict(view)
@@ -362,8 +364,8 @@ class LocalSteps:
     # Flight -------------------------------------------------------------------------------------------------
 
     def variant(self, packet: int, implementation: int, reader: int = -1) -> int | None:
-        """Return the datagram in flight for a packet (None: the first known one), or the one that `reader`
-        takes from a link.
+        """Return the number of the datagram in flight for a packet (None: the first known one), or of the one
+        that `reader` takes from a link.
         """
         at = self._line.get(packet)
         if at is not None:
@@ -421,7 +423,7 @@ class LocalSteps:
         return number
 
     def _entry(self, link: Link, packet: object, content: bytes) -> tuple[int, object, int]:
-        """A datagram that goes into a link, numbered."""
+        """Return the entry of a datagram for a link: the link, the packet, and the datagram's number."""
         at = self.binding.links.index(link)
         number = self._numbers.setdefault((self.lines[at].flag, content), len(self._datagrams))
         if number == len(self._datagrams):
@@ -429,7 +431,9 @@ class LocalSteps:
         return at, packet, number
 
     def _element(self, packet: object) -> int | None:
-        """The bit of a packet in the set of those in flight. Raises BindingError: there is no such set."""
+        """Return the bit of a packet in the set of packets in flight. Raise BindingError if the specification
+        has no such set.
+        """
         if not self.binding.channel:
             raise BindingError(
                 "a packet goes into the set of packets in flight, and the binding has no channel"
@@ -438,7 +442,9 @@ class LocalSteps:
             return self.parts.element(self.binding.channel, packet)
 
     def _bits(self, name: str, value: object, *keys: int) -> int | None:
-        """The bits of a value that the implementation gave."""
+        """Return the bits in a packed state of a value that the implementation gave; None if it is outside
+        the domain.
+        """
         with foreign(Enough):
             return self.parts.bits(name, value, *keys)
 

@@ -88,7 +88,9 @@ def lockstep(
 
 
 class _Walk:
-    """The pairs as a space that `Explorer` walks."""
+    """State space of pairs for `Explorer`: each is a state of the specification with a system of the
+    implementation.
+    """
 
     def __init__(
         self,
@@ -125,7 +127,9 @@ class _Walk:
         self.stopped: Stop | None = None
 
     def run(self, sample: int) -> LockstepReport:
-        """Until every pair is walked, a bound is reached (`most`: transitions), or the two differ."""
+        """Walk until every pair is walked, a bound is reached (`most`: transitions), or the two sides differ;
+        return the report.
+        """
         replayed, difference = 0, None
         try:
             difference = self._begin()
@@ -152,13 +156,15 @@ class _Walk:
 
     @property
     def block(self) -> int:
-        """Number of pairs to walk at a time: fewer as a bound comes near."""
+        """Number of pairs to walk at a time; it is smaller near a bound."""
         size = BLOCK if self.most is None else min(BLOCK, 1 + (self.most - self.transitions) // 64)
         limit = self.bounds.states
         return max(1, size if limit is None else min(size, 1 + (limit - len(self.first)) // 16))
 
     def enough(self) -> Stop | None:
-        """A bound of states, which are fewer than pairs, or of transitions, while there are pairs left."""
+        """Return the bound that is reached, of states or of transitions, if unwalked pairs are left; else
+        None. There are fewer states than pairs.
+        """
         if self.explorer.expanded == len(self):
             return None
         reached = Bounds(states=self.bounds.states).reached(len(self.first), 0.0)
@@ -185,7 +191,7 @@ class _Walk:
         )  # fmt: skip
 
     def _begin(self) -> Difference | None:
-        """The initial pairs."""
+        """Store the initial pairs; return the difference of a pair whose sides differ."""
         for state in self.comparison.machine.initial():
             try:
                 system = self.comparison.start()
@@ -203,7 +209,9 @@ class _Walk:
         return None
 
     def _add(self, state: int, system: int, parent: int, number: int) -> None:
-        """Keep a pair unless it is known; of a binding that goes one way, one for each state."""
+        """Store a pair unless it is known. For a binding without snapshots, store only the first pair of each
+        state.
+        """
         standing = self.first.setdefault(state, system)
         if standing is not system:
             if self.one_way or standing == system or (state, system) in self.further:
@@ -224,8 +232,9 @@ class _Walk:
         return Block(self.transitions - before)
 
     def _walk(self, begin: int, end: int) -> None:
-        """All steps of these pairs. The only hot place: for most edges two look-ups, a few operations on
-        integers, a comparison.
+        """Take all enabled steps of the pairs from `begin` to `end` - 1 on both sides, and compare. The loop
+        decides the walk's speed: for most steps it does two look-ups, a few operations on integers, and a
+        comparison.
 
         Raises:
             _Found: the two differ, or the implementation raises, or does not do the same again.
@@ -297,7 +306,9 @@ class _Walk:
     # Samples ------------------------------------------------------------------------------------------------
 
     def _repeat(self, position: int, number: int, after: int) -> None:
-        """Execute one transition on the code again, compare by value, and with what was remembered."""
+        """Execute a transition on the code again, and compare the values of both sides, and the result with
+        the cached one.
+        """
         self.repeated += 1
         state, system = self.states[position], self.systems[position]
         step = self.edges.step(number)
@@ -339,8 +350,8 @@ class _Walk:
     # Differences --------------------------------------------------------------------------------------------
 
     def _explain(self, found: _Found) -> Difference:
-        """The difference as it shows on a fresh system; an offer that differs at the same depth is one step
-        shorter.
+        """Return the difference, found again on fresh processes. If the internal steps on offer differ at the
+        same depth, the run is one step shorter.
         """
         if found.number is not None:
             for position in range(found.position, self.explorer.position.level_end):
@@ -364,7 +375,7 @@ class _Walk:
         return False
 
     def _path(self, position: int, last: int | None) -> tuple[State, list[Step]]:
-        """The initial state and the steps to a pair, and one step more."""
+        """Return the initial state and the steps that lead to a pair, then the step `last` if it is given."""
         path = [] if last is None else [self.edges.step(last)]
         while self.parents[position] != NO_PARENT:
             path.append(self.edges.step(self.via[position]))
@@ -373,25 +384,27 @@ class _Walk:
 
 
 def _silence(state: int, number: int) -> tuple[object, ...]:
-    """The events of a step where they are not compared."""
+    """Return no events, in place of a step's events if events are not compared."""
     del state, number
     return ()
 
 
 class _EndsAtBounds(Visitor):
-    """Ends a walk at a bound that the pairs themselves do not tell."""
+    """Visitor that ends a walk at a bound, such as one of transitions, that the number of pairs does not
+    show.
+    """
 
     def __init__(self, walk: _Walk) -> None:
         self._walk = walk
 
     def enough(self) -> Stop | None:
-        """The bound that is reached."""
+        """Return the bound that is reached, or None."""
         return self._walk.enough()
 
 
 class _Found(Exception):
-    """The two differ at a pair: in the step `number`, or in what they would do next; `certain` where a run
-    from the start need not show it.
+    """Signal that the sides differ at a pair: in the step `number`, or in the internal steps on offer.
+    `certain` is True if a run from the start may not show the difference.
     """
 
     def __init__(
@@ -402,7 +415,9 @@ class _Found(Exception):
 
     @classmethod
     def of_binding(cls, position: int, number: int, told: Refused | Forgets) -> _Found:
-        """Return the finding of a binding itself: a step is refused, or a snapshot cannot be put back."""
+        """Return the finding that the binding itself shows: a step is refused, or a snapshot cannot be
+        restored.
+        """
         if isinstance(told, Refused):
             return cls(position, number, refuses(told))
         return cls(position, number, misreports(told, ()), certain=True)

@@ -95,7 +95,9 @@ def regression_test(
 
 
 def _seen_from(out: Path, name: str) -> str:
-    """The Python expression in the test file `out` for the name of a specification or a binding."""
+    """Return the Python expression by which the test file `out` names a specification or a binding; paths of
+    files are relative to it.
+    """
     place, _, member = name.partition(":")
     if not place.endswith(".py"):
         return repr(name)

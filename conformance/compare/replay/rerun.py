@@ -125,7 +125,9 @@ def binding_for(program: Program, name: str = "") -> Binding:
 
 
 def _at_the_end(trace: Trace) -> Replayed:
-    """Judge a run that shows no property: the expression that `find` looked for is asked again."""
+    """Judge a trace that names no property: evaluate the expression that `find` looked for in its last
+    state.
+    """
     expression = sought(trace.why)
     if not expression:
         return Replayed(
@@ -142,7 +144,7 @@ def _at_the_end(trace: Trace) -> Replayed:
 
 
 def _all(trace: Trace) -> str:
-    """`its one step`, `all 6 steps`."""
+    """Return the number of steps in words: `its one step`, `all 6 steps`."""
     return "its one step" if len(trace) == 1 else f"all {len(trace)} steps"
 
 

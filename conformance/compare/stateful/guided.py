@@ -52,8 +52,8 @@ def _walk(run: Run, tally: Tally, generator: random.Random, steps: int, seeds: l
 
 
 def _way(tally: Tally, start: State, most: int) -> list[Step]:
-    """A shortest way over steps that were taken to one that was not, that one included; empty where there is
-    none of at most so many steps.
+    """Return a shortest way over known steps to a step that was never taken, with that step at its end.
+    Return no steps if there is none within `most` steps.
     """
     came: dict[State, tuple[State, Step] | None] = {start: None}
     front = deque([(start, 1)])

@@ -141,7 +141,7 @@ def state_machine(
 
 
 def _rule_for(action: str) -> Any:
-    """The rule of one action: it draws from the enabled steps of that action."""
+    """Return the Hypothesis rule of one action, which draws from the enabled steps of that action."""
 
     def fire(self: Any, data: st.DataObject) -> None:
         self.run.take(data.draw(st.sampled_from(self.run.enabled[action]), label="step"))
@@ -197,7 +197,7 @@ def run_stateful(
 def _search(
     comparison: Comparison, tally: Tally, runs: int, steps: int, seed_number: int, shrinks: int
 ) -> None:
-    """Take the runs, until two sides differ. Raises Spent: a bound is hit."""
+    """Take the runs until the two sides differ. Raise Spent when a bound is hit."""
     guided = runs // 2
     guided_walks(
         Run(comparison, tally, shrinks), tally, random.Random(seed_number), walks=guided, steps=steps
@@ -232,7 +232,9 @@ def _counted(program: Program) -> tuple[int | None, bool]:
 
 
 def _shortened(comparison: Comparison, run: Diverged) -> Difference:
-    """The difference of a run in fewer steps; as it was found where the same run does not show it again."""
+    """Return the difference of a run with fewer steps; return it unshortened if the same run does not show it
+    a second time.
+    """
     with unwatched():
         found = comparison.run(run.start, run.steps, run.chance)
         if found is None:
@@ -244,7 +246,9 @@ def _shortened(comparison: Comparison, run: Diverged) -> Difference:
 
 
 def _nearer(comparison: Comparison, found: Difference) -> Difference:
-    """A difference in fewer steps, if the walk through all runs of fewer meets one soon; else the same."""
+    """Return a difference with fewer steps, if a walk through all shorter runs soon finds one; else the given
+    difference.
+    """
     if len(found.trace) < 2 or UNSTEADY in found.what:
         return found
     bounds = Bounds(depth=len(found.trace) - 1)

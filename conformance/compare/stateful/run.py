@@ -106,7 +106,9 @@ class Run:
         self._judge(self._look)
 
     def _look(self) -> None:
-        """Enumerate what may happen next, by action, and compare it with the implementation's offers."""
+        """Compute the enabled steps by action, and compare the internal ones with the implementation's
+        offers.
+        """
         working("running", large=True)
         self.steps = list(self.comparison.machine.enabled(self.state))
         self.enabled = {}
@@ -117,7 +119,9 @@ class Run:
         self.comparison.offers(self.steps, self.system)
 
     def _judge(self, check: Callable[[], T]) -> T:
-        """Run a comparison; a difference ends the run with its steps."""
+        """Call a comparison and return its result. If it finds a difference, raise Diverged with the steps of
+        this run.
+        """
         try:
             return check()
         except Differs as differs:

@@ -57,8 +57,8 @@ def _delete_pair(comparison: Comparison, start: State, best: Difference, chance:
 
 
 def _fails(comparison: Comparison, start: State, steps: Sequence[Step], chance: int) -> Difference | None:
-    """The difference that these steps lead to; None when they are no run, the sides agree, or there is no
-    time left.
+    """Return the difference that these steps lead to. Return None if they are no run, if the sides agree, or
+    if no time is left.
     """
     try:
         working("shortening", large=True)

@@ -84,7 +84,7 @@ def _variables(binding: Binding) -> Iterator[str]:
 def _walk(
     comparison: Comparison, again: Binding, generator: random.Random, missing: set[str], steps: int
 ) -> set[str]:
-    """One walk on both sides, to actions not taken yet where there are some; the actions that it took."""
+    """Take one walk on both sides, preferably to actions in `missing`; return the actions that it took."""
     state = generator.choice(list(comparison.machine.initial()))
     system = systems.start(comparison.binding)
     taken: list[Step] = []
@@ -113,7 +113,7 @@ def _offers_change_nothing(comparison: Comparison, enabled: list[Step], system: 
 
 
 def _check_snapshots(binding: Binding, steps: list[Step], wanted: systems.System) -> None:
-    """The same steps on another system lead to the same snapshots, which nobody can change."""
+    """Check that the same steps on another system lead to the same snapshots, which no caller can change."""
     system = systems.start(binding)
     for step in steps:
         system, _ = systems.perform(binding, system, step)

@@ -34,7 +34,9 @@ class CoreSuite:
     """Containers that may grow in a longer run, by their paths from the endpoint."""
 
     def timed(self) -> Implementation[Any]:
-        """Return the implementation whose times are checked, if its settings are not the usual ones."""
+        """Return the implementation whose times are checked; by default it is the core with its usual
+        settings.
+        """
         return named(self.core)
 
     def test_it_follows_from_its_snapshot_and_its_calls_alone(self) -> None:

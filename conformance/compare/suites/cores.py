@@ -80,7 +80,9 @@ class _Answer(NamedTuple):
 
 
 class _Run:
-    """One seeded run: the cores, their twins, and the messages on their way."""
+    """One seeded run: the cores, their twins (cores set to the same snapshot before each call), and the
+    messages in flight.
+    """
 
     def __init__(self, implementation: Implementation[Any], members: int, seed: int, place: str) -> None:
         self.random = random.Random(seed)
@@ -95,7 +97,7 @@ class _Run:
         self.flight: list[tuple[int, int, Any]] = []
 
     def take(self, steps: int) -> int:
-        """Take so many steps; how many messages were delivered."""
+        """Take random steps; return the number of deliveries."""
         for me in range(len(self.cores)):
             self._call(me, "start", lambda core, now: core.start(now))
         for _ in range(steps):
@@ -118,7 +120,7 @@ class _Run:
         self._same(me, "broadcast", "the payload that was handed in is kept and can be changed", kept)
 
     def _arrive(self) -> None:
-        """A message arrives, once or again, or is lost; in a queue the oldest arrives."""
+        """Let a message arrive, once or twice, or lose it; from a queue take the oldest message."""
         position = self.random.randrange(len(self.flight))
         sender, to, message = self.flight[position]
         chance = self.random.random()
@@ -132,7 +134,7 @@ class _Run:
             self._call(to, f"receive({message})", lambda core, now: core.receive(sender, message, now))
 
     def _call(self, me: int, what: str, call: Call) -> None:
-        """The call on the core and on its twin, whose answers must be the same."""
+        """Make a call on the core of a member and on its twin; require that both give the same result."""
         if self.random.random() < 0.3:
             self.twins[me] = self.fresh(me)
         core, twin = self.cores[me], self.twins[me]
@@ -158,7 +160,9 @@ class _Run:
         self.flight += [(me, to, message) for to, message in answer.outputs]
 
     def _answer(self, me: int, what: str, core: Core, call: Call, shift: float) -> _Answer:
-        """Return the result of the call, and require that what it handed out is the caller's own."""
+        """Make a call and return its result. Require that the caller may change every returned value without
+        an effect on the core.
+        """
         now = self.now + shift
         result, deliveries, outputs = call(core, now), core.settle(now), core.outputs()
         deadline, violations = core.next_deadline(), core.violations
@@ -186,7 +190,9 @@ class _Run:
         return answer
 
     def _views(self, me: int, what: str, core: Core) -> None:
-        """Require that views of the core are copies: spoiling one leaves the next as it was."""
+        """Require that each view of the core is a copy: after one is emptied, the next has the former
+        content.
+        """
         for name in ("waits", *(("observe",) if hasattr(core, "observe") else ())):
             look = getattr(core, name)
             before = repr(look())
@@ -203,7 +209,7 @@ class _Run:
 
 
 def _check_hash_seeds(name: str, members: int) -> None:
-    """The same run in processes whose hashes differ."""
+    """Take the same run in processes with different hash seeds, and require the same events."""
     program = f"from {__name__} import digest_of_run; print(digest_of_run({name!r}, {members}))"
     digests = []
     for hash_seed in ("1", "2"):

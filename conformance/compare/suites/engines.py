@@ -124,7 +124,7 @@ def _named(engine: str) -> Check:
 
 
 def _judged(bound: Program) -> list[str]:
-    """All properties of states and steps."""
+    """Return the names of all properties of states and of steps."""
     marked = bound.declaration.marked
     names = [
         method.mark.name
@@ -220,7 +220,9 @@ def _is_wrong(bound: Program, state: tuple[object, ...]) -> bool:
 
 
 def _passes_at_a_bound(bound: Program, asked: Check) -> Iterator[str]:
-    """Invariants, services and obligations that hold although the exploration was cut."""
+    """Yield the invariants, service properties and obligations that the engine reports to hold although a
+    bound ended its exploration.
+    """
     report = asked(bound, Bounds(depth=1))
     if report.exploration.complete or _reference(bound, Bounds(depth=1)).exploration.complete:
         return
@@ -255,7 +257,9 @@ def _step_differences(bound: Program, engine: Transitions, depth: int | None) ->
 
 
 def _steps(transitions: Transitions, packed: int) -> object:
-    """Every step with its successor, events and broken properties; or the error of the specification."""
+    """Return every step with its successor, its events and the properties that it breaks; or the error of the
+    specification.
+    """
     try:
         moves = transitions.successors(packed)
         broken = dict(transitions.broken(packed))

@@ -52,7 +52,9 @@ def bytes_kept(implementation: Implementation[Any], *, members: int = 3, message
 
 
 def _rested(implementation: Implementation[Any], members: int, messages: int) -> SimulatedNetwork[Any]:
-    """A group that has delivered a quarter of so many, over a network that loses and repeats."""
+    """Return a group at rest that has delivered a quarter of `messages`, over a network that loses and
+    repeats messages.
+    """
     faults = Faults(loss=0.05, duplication=0.1, delay_ms=(1.0, 5.0))
     layers = Layers() if implementation.network is Network.FIFO else None
     network = SimulatedNetwork(implementation, members, seed=1, faults=faults, layers=layers)
@@ -103,7 +105,7 @@ def _sizes(network: SimulatedNetwork[Any]) -> dict[str, int]:
 
 
 def _containers(value: object, path: str, seen: set[int]) -> Iterator[tuple[str, int]]:
-    """The containers that `value` is made of, and how many elements each has."""
+    """Yield each container reachable from `value`, by its path, with the number of its elements."""
     if id(value) in seen:
         return
     seen.add(id(value))

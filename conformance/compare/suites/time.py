@@ -74,7 +74,7 @@ def check_times(
 
 
 class _Run:
-    """A group whose deadlines are watched at every step."""
+    """Run of a group on simulated clocks; it checks the members' deadlines at every step."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class _Run:
         self.network.run_for(ms, watch=self._watch)
 
     def delivers_within(self, ms: float) -> None:
-        """All that was broadcast is delivered everywhere after so much time, in one order."""
+        """Require that all broadcast messages are delivered everywhere, in one order, after this time."""
         self.pass_time(ms / self.slowest)
         for member in self.members:
             got = [(delivery.source, delivery.payload) for delivery in self.network.deliveries[member]]
@@ -158,7 +158,9 @@ def _quiet(implementation: Implementation[Any], times: Times, members: int, idle
 
 
 def _pauses(implementation: Implementation[Any], times: Times, members: int) -> None:
-    """A message after every pause, each longer by half of the longest waiting time, up to forty of these."""
+    """Check that a message after a pause is delivered. The pauses grow by half of the longest waiting time,
+    up to forty such steps.
+    """
     run = _Run(implementation, times, members, "a message after every pause")
     for number in range(80):
         run.pass_time((number + 1) * times.waiting_ms / 2)
@@ -167,7 +169,9 @@ def _pauses(implementation: Implementation[Any], times: Times, members: int) -> 
 
 
 def _partitions(members: int) -> Iterator[list[tuple[int, int]]]:
-    """One link one way; all that a member sends; all that it gets; both; everything."""
+    """Yield the links that each partition cuts: one link in one direction; all from a member; all to it;
+    both; all links.
+    """
     everything = list(permutations(range(members), 2))
     yield everything
     for link in everything:
@@ -181,7 +185,9 @@ def _partitions(members: int) -> Iterator[list[tuple[int, int]]]:
 def _cut_off(
     implementation: Implementation[Any], times: Times, members: int, links: list[tuple[int, int]]
 ) -> None:
-    """For more than twenty back-offs; with messages of all, or of one that is not heard, at once or later."""
+    """Cut links for more than twenty back-offs, and check that messages broadcast meanwhile are delivered
+    afterwards. The messages are from all members, or from one that is not heard, at once or later.
+    """
     unheard = sorted({link[0] for link in links})
     for first_ms, senders in [(0.0, list(range(members))), *[(10.0, [member]) for member in unheard]]:
         run = _Run(implementation, times, members, f"without {links} from {first_ms} ms on")
@@ -199,7 +205,9 @@ def _cut_off(
 def _apart(
     implementation: Implementation[Any], times: Times, members: int, what: str, **settings: Any
 ) -> None:
-    """Messages from the first moment on, and a minute later while all are cut off."""
+    """Check that messages are delivered which members broadcast at the start, and a minute later while all
+    links are cut.
+    """
     run = _Run(implementation, times, members, what, **settings)
     for member in run.members:
         run.broadcast(member)
@@ -214,7 +222,9 @@ def _apart(
 
 
 def _jumps(implementation: Implementation[Any], times: Times, members: int, member: int) -> None:
-    """An hour forward, in a quiet group and while timers run."""
+    """Let the clock of a member jump forward by an hour, in a quiet group and while timers run; check that
+    few datagrams follow, and that all messages are delivered.
+    """
     run = _Run(implementation, times, members, f"the clock of {member} jumps")
     for _ in range(2):
         run.pass_time(10 * DELAY_MS)

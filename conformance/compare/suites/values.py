@@ -16,7 +16,7 @@ _ATOMS = (bool, int, float, str, bytes, type(None), Enum)
 
 
 def spoil(value: object) -> None:
-    """Empty every container inside `value`, as a caller may do with a value of its own."""
+    """Empty every container inside `value`, as a caller may do with a value that is its own."""
     if isinstance(value, dict):
         for part in value.values():
             spoil(part)

@@ -156,13 +156,13 @@ def _explained(
 
 
 def _judged(program: Program) -> tuple[str, ...]:
-    """The properties that are judged on explanations."""
+    """Return the names of the properties that are judged on explanations."""
     judged = (PropertyKind.INVARIANT, PropertyKind.SERVICE, PropertyKind.STEP)
     return tuple(name for name, kind in kinds_of(program).items() if kind in judged)
 
 
 def _broken(search: Search, found: Found) -> tuple[str, ...]:
-    """The properties that are false in the explanation that was found."""
+    """Return the names of the properties that are false in the explanation that was found first."""
     if found.edges is None:
         return ()
     transitions = [edge.transition for edge in found.edges if edge.transition is not None]
@@ -194,7 +194,7 @@ def begin(program: Program, start: Mapping[str, Any]) -> State:
 
 
 def _numbered(value: Any) -> Any:
-    """Keys of JSON as numbers, where they are numbers."""
+    """Convert the keys of JSON objects in a value to numbers, where they are numbers."""
     if not isinstance(value, dict):
         return value
     return {as_key(key): _numbered(item) for key, item in value.items()}

@@ -80,7 +80,7 @@ def failure(search: Search, farthest: Iterable[Node]) -> Failure:
 
 
 def stuck_at(search: Search, node: Node) -> Stuck:
-    """Return the next line of each log, and what keeps it back in a node."""
+    """Return a state with the next line of each log, and the obstacles of these lines there."""
     lines: list[tuple[Observation, tuple[Obstacle, ...]]] = []
     for number in range(len(search.logs)):
         seen = search.next_line(node, number)

@@ -78,7 +78,7 @@ def _told(observe: Observe, record: Any) -> Iterable[Any]:
 
 
 def _foreign(text: str) -> foreign.ForeignRun | None:
-    """The run of another tool that a file holds, if it holds one."""
+    """Return the run of another tool that a file holds; None if it holds none."""
     try:
         data = json.loads(text)
     except ValueError:

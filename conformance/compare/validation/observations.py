@@ -162,7 +162,9 @@ class Steps:
                     yield transition
 
     def no_values(self, seen: Observation, action: str) -> list[str]:
-        """Return the observed arguments that no parameter of an action can have, as `s is told 7`."""
+        """Return sentences on the observed arguments that no parameter of an action can have, such as `s is
+        told 7`.
+        """
         told = []
         for parameter in self.methods[action].parameters:
             wanted = seen.arguments.get(parameter.name, _ANY)
@@ -182,7 +184,9 @@ class Steps:
     def _values(
         self, state: State, method: MethodDeclaration, number: int, told: Mapping[str, Any]
     ) -> Iterable[Any]:
-        """The values that a parameter can have there, in domain order."""
+        """Yield the values that a parameter can have in a state, in the order of its domain; only those that
+        the observation allows.
+        """
         parameter = method.parameters[number]
         domain = self.program.domain(parameter.type)
         wanted = told.get(parameter.name, _ANY)
@@ -200,14 +204,14 @@ class Steps:
 
 
 class _Any:
-    """Any value will do."""
+    """Pattern that every value matches."""
 
 
 _ANY: Final = _Any()
 
 
 def fits(domain: types.Domain, value: Any, wanted: Any) -> bool:
-    """Return True if a value of a state matches the observed one, as far as that is given."""
+    """Return True if a value of a state matches the observed one, which may give only parts of it."""
     if wanted is _ANY:
         return True
     if callable(wanted) and not isinstance(wanted, type | Enum):

@@ -110,7 +110,7 @@ class Possible:
         return Way(node.state, tuple(reversed(edges)))
 
     def kept_back(self, node: Node) -> Stuck:
-        """Return those next lines that are not possible in a node, with what keeps them back."""
+        """Return the next lines that are not possible in a node, with their obstacles."""
         possible = [
             self._search.next_line(node, edge.log)
             for edge in self._search.edges(node)
@@ -127,7 +127,7 @@ class Possible:
         return [line for line in lines if line is not None]
 
     def line_of(self, edge: Edge) -> Observation:
-        """Return the line that a step explains, which is not hidden."""
+        """Return the line of a log that a step explains; the step must not be hidden."""
         assert edge.log is not None
         return self._search.logs[edge.log][edge.node.positions[edge.log] - 1]
 
@@ -152,7 +152,7 @@ class Possible:
             level = further
 
     def _with_an_end(self) -> set[Node]:
-        """Return the nodes from which a way leads to the end of all logs."""
+        """Return the nodes from which some path leads to the end of all logs."""
         onward = {node for node in self._levels[-1] if node.lines == self._total}
         left = list(onward)
         while left:
@@ -163,7 +163,7 @@ class Possible:
         return onward
 
     def _shown_way(self, starts: Sequence[State]) -> list[Node]:
-        """Return the way that is shown: a node for each place on it."""
+        """Return a node for each place on the way that is shown."""
         ends = [node for node in self._levels[-1] if node.lines == self._total]
         if not ends and self.stopped is not None:
             found = self._search.explain(starts)
@@ -178,7 +178,9 @@ class Possible:
         return list({node.positions: node for node in reversed(path)}.values())
 
     def _adopt(self, root: Node, edges: Iterable[Edge]) -> None:
-        """Take over a way that the search has found beyond the bound of the walk."""
+        """Add the nodes and edges of a path that the search has found, although the walk ended at a bound
+        before them.
+        """
         node = root
         for edge in edges:
             self._from.setdefault(edge.node, (node, edge))

@@ -53,7 +53,9 @@ class Edge(NamedTuple):
 
 @dataclass
 class _Frame:
-    """A node under way: the edge that leads to it, what is left to try, and the explanations behind it."""
+    """Node under exploration: the edge that leads to it, the edges still to try, and the explanations that go
+    through it.
+    """
 
     node: Node
     edge: Edge | None
@@ -142,7 +144,9 @@ class Search:
         *,
         every: bool,
     ) -> tuple[int, Sequence[int]]:
-        """The explanations that begin at a node: how many, and how many keep each property."""
+        """Explore from a node. Return the number of explanations from there, and for each property the number
+        of those that keep it.
+        """
         nothing = [0] * len(properties)
         stack = [_Frame(root, None, self.edges(root), 0, list(nothing))]
         self._met(root, found)
@@ -217,7 +221,9 @@ class Search:
         return None
 
     def _order(self, node: Node) -> Sequence[int]:
-        """The logs, the one that is behind first, as its lines are what others wait for."""
+        """Return the numbers of the logs in the order in which they are tried: first the log that is furthest
+        behind, since other logs wait for its lines.
+        """
         share = [position / max(len(log), 1) for position, log in zip(node.positions, self.logs, strict=True)]
         return sorted(range(len(self.logs)), key=share.__getitem__)
 
@@ -238,7 +244,9 @@ class Search:
         return self.bounds.reached(found.nodes, time.monotonic() - self._begun)
 
     def _kept(self, frame: _Frame, properties: Sequence[str]) -> tuple[int, ...]:
-        """Return how many explanations behind a node keep each property, in its own state too."""
+        """Return, for each property, the number of explanations through a node that keep it, in the node's
+        own state too.
+        """
         return tuple(
             count if count and self.holds(frame.node.state, name) else 0
             for name, count in zip(properties, frame.good, strict=True)
@@ -259,7 +267,7 @@ class Search:
 
     @staticmethod
     def _add(frame: _Frame, edge: Edge, ways: int, good: Sequence[int], properties: Sequence[str]) -> None:
-        """Add the explanations behind an edge to those of its beginning."""
+        """Add the number of explanations behind an edge to that of the node where the edge begins."""
         refused = () if edge.transition is None else {item.property for item in edge.transition.refused}
         frame.ways += ways
         for place, name in enumerate(properties):
@@ -268,5 +276,5 @@ class Search:
 
 
 def _further(positions: tuple[int, ...], number: int) -> tuple[int, ...]:
-    """The positions when a line more of a log is explained."""
+    """Return the numbers of explained lines after one more line of a log."""
     return (*positions[:number], positions[number] + 1, *positions[number + 1 :])

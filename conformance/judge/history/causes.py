@@ -29,7 +29,9 @@ class Caused(msgspec.Struct):
 
 
 class Causes:
-    """Return the events that are known to come after all their causes."""
+    """Order of a growing run: take its events, and return those that are known to come after all their
+    causes.
+    """
 
     def __init__(self, logs: Sequence[Caused], closed: Collection[int]) -> None:
         self.logs, self.closed = logs, closed
@@ -58,7 +60,9 @@ class Causes:
         return any(self._is_known(cause, *numbers(cause[1])) for cause in causes_of(process, event))
 
     def _advance(self, process: int) -> int | None:
-        """Go on as far as causes are known; whose event is waited for then."""
+        """Release the events of a process until one waits for an unknown cause. Return the process of that
+        cause, or None.
+        """
         log = self.logs[process]
         events = log.events
         for at in range(self.at[process], len(events)):
@@ -79,7 +83,9 @@ class Causes:
         return None
 
     def _is_known(self, effect: tuple[str, str], source: int, count: int) -> bool:
-        """Its cause is known, or never comes."""
+        """Return True if the cause of an effect is known, or can never come. `effect` is the kind and the
+        source of the cause, `count` its number at that source.
+        """
         if source >= len(self.logs) or count >= LARGE:
             return True
         log = self.logs[source]

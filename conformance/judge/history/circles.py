@@ -113,7 +113,10 @@ def circles(links: Iterable[Link]) -> Finding:
 
 
 def _within_circles(following: Mapping[str, Mapping[str, Link]]) -> dict[str, dict[str, Link]]:
-    """The messages in circles, with the links between those of one circle, or of circles that touch.
+    """Return the messages on cycles, each with its links to messages of the same cycle, or of a cycle that
+    touches it.
+
+    A message without a predecessor is removed, as long as there is one: in a correct run this removes all.
 
     What nothing comes before is taken away as long as there is such a message: in a healthy run that is all.
     """
@@ -143,7 +146,9 @@ def _within_circles(following: Mapping[str, Mapping[str, Link]]) -> dict[str, di
 
 
 def _shortest_from(start: str, left: Mapping[str, Mapping[str, Link]]) -> list[Link]:
-    """A shortest circle through a message; of several the one with the smallest messages first."""
+    """Return a shortest cycle through a message; of several, the one whose messages come first by source and
+    number.
+    """
     reached: dict[str, Link] = {}
     queue = deque([start])
     while start not in reached:
@@ -159,6 +164,6 @@ def _shortest_from(start: str, left: Mapping[str, Mapping[str, Link]]) -> list[L
 
 
 def _key(message: str) -> tuple[int, int]:
-    """Messages in the order of their sources and numbers."""
+    """Sort key of a message: its source, then its number there."""
     source, _, identifier = message.partition(":")
     return int(source), int(identifier)

@@ -86,12 +86,14 @@ class _Noted:
 
     @cached_property
     def deliverers(self) -> Counter[str]:
-        """Number of processes that deliver each message."""
+        """Return, for each message, the number of processes that deliver it."""
         return Counter(m for delivered in self.first for m in delivered)
 
     @cached_property
     def shared(self) -> int:
-        """Deliveries of messages that several processes deliver; none if no two share two messages."""
+        """Return the number of deliveries of messages that several processes deliver; 0 if no two processes
+        share two messages.
+        """
         pairs: set[tuple[int, int]] = set()
         by_message: defaultdict[str, list[int]] = defaultdict(list)
         for p, delivered in enumerate(self.first):
@@ -106,7 +108,9 @@ class _Noted:
 
     @property
     def compared(self) -> int:
-        """Deliveries at places to which another process comes too."""
+        """Return the number of deliveries whose number in the total order is also that of a delivery at
+        another process.
+        """
         lengths = sorted(map(len, self.first), reverse=True)[:2]
         if len(lengths) < 2 or not lengths[1]:
             return 0
@@ -114,13 +118,15 @@ class _Noted:
 
     @property
     def in_rows(self) -> int:
-        """Deliveries of processes that deliver several messages, where there are two such processes."""
+        """Return the number of deliveries at processes that deliver several messages; 0 unless there are two
+        such processes.
+        """
         rows = [len(delivered) for delivered in self.first if len(delivered) > 1]
         return sum(rows) if len(rows) > 1 else 0
 
     @cached_property
     def of_one_source(self) -> int:
-        """Deliveries of messages of whose source the process delivers several."""
+        """Return the number of deliveries at a process that delivers several messages of the same source."""
         return sum(
             count
             for delivered in self.first
@@ -130,8 +136,8 @@ class _Noted:
 
     @property
     def caused(self) -> int:
-        """Number of those, and of delivered messages whose source had delivered another before it broadcast
-        them.
+        """Return the number of deliveries that causal order concerns: several messages of one source at a
+        process, or a message whose source had delivered another before it broadcast this one.
         """
         return self.of_one_source + sum(
             later and m in self.deliverers for m, (_, later) in self.sources.items()
@@ -139,39 +145,41 @@ class _Noted:
 
     @property
     def owed(self) -> int:
-        """Pairs of a message that is delivered and another process, to which it may be owed."""
+        """Return the number of pairs of a delivered message and a process that may have to deliver it."""
         return len(self.deliverers) * (self.processes - 1)
 
     @property
     def together(self) -> int:
-        """Installations of a view by processes that come from one view, of which there are several."""
+        """Return the number of installations of a view by processes that come from the same view, where there
+        are several such processes.
+        """
         return sum(
             count for (old, _), count in self.moves.items() if count > 1 and (old is not None or self.founded)
         )
 
     @property
     def later_views(self) -> int:
-        """Views after the first."""
+        """Return the number of views without the first."""
         return len(self.views) if self.founded else max(len(self.views) - 1, 0)
 
     @property
     def from_before(self) -> int:
-        """Installations by processes that were in a view before."""
+        """Return the number of installations by processes that were in a view before."""
         return sum(count for (old, _), count in self.moves.items() if old is not None)
 
     @property
     def shared_views(self) -> int:
-        """Installations of views that several processes install."""
+        """Return the number of installations of views that several processes install."""
         return sum(count for count in self.views.values() if count > 1)
 
     @property
     def shared_decisions(self) -> int:
-        """Decisions of consensuses that several processes decide."""
+        """Return the number of decisions in consensuses that several processes decide."""
         return sum(len(deciders) for deciders in self.deciders.values() if len(deciders) > 1)
 
     @property
     def to_be_suspected(self) -> int:
-        """Pairs of a process that crashes and one that does not."""
+        """Return the number of pairs of a process that crashes and one that does not."""
         return len(self.crashed) * (self.processes - len(self.crashed))
 
 

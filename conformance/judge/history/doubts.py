@@ -82,7 +82,7 @@ class Doubts(msgspec.Struct):
         return cls(not VIEWS.isdisjoint(words), processes)
 
     def note(self, event: Event) -> None:
-        """Take an event, of whichever process."""
+        """Note an event of any process, for the doubts about the run."""
         match event:
             case Broadcast(destinations=destinations):
                 self.sent = True
@@ -95,7 +95,7 @@ class Doubts(msgspec.Struct):
                 pass
 
     def of(self, finding: Finding) -> str | None:
-        """Return the reason why a finding is no verdict, or ""."""
+        """Return the reason why the logs cannot decide a finding, or "" if they can."""
         prop, broken = property_of(finding.property), finding.offending > 0
         if self.returned and prop.incarnations not in (("each",) if broken else ("each", "kept")):
             return RETURNED

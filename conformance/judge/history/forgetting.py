@@ -42,7 +42,7 @@ class Forgetting:
             self._walk(p, log, int(in_views and is_founded))
 
     def _walk(self, p: int, log: list[Event], view: int) -> None:
-        """Note where one process has done what, and in which view."""
+        """Note, for each event of a log, which messages its process delivers and in which view."""
         self.been_in[view].add(p)
         rank = 0
         for k, event in enumerate(log):
@@ -93,7 +93,7 @@ class Forgetting:
         return cuts
 
     def view_of(self, m: str) -> int:
-        """Return a view of a message that has one."""
+        """Return the greatest view in which a message was broadcast or delivered."""
         return max(self.views[m])
 
     def _is_finished(self, m: str) -> bool:
@@ -112,12 +112,15 @@ class Forgetting:
         return all(self.now[p] > v or not self._may_be_in(p, v) for p in range(len(self.kept)))
 
     def _may_be_in(self, p: int, v: int) -> bool:
-        """P lives and is in the view, or was told to be a member, or nobody was told."""
+        """Return True if process p is live and can be in view v: it is in v, or a view event names it as a
+        member, or no event names the members of v.
+        """
         return p not in self.closed and (self.now[p] == v or p in self.members.get(v, {p}))
 
     def _is_everywhere(self, m: str, v: int) -> bool:
-        """In this view, of which nobody has a transitional configuration yet, all have delivered m who were
-        there or may come; but for those that stopped there.
+        """Return True if all processes that were in view v, or may come to it, have delivered message m.
+        Processes that stopped in v are exempt. The answer is False while a process has a transitional
+        configuration of v.
         """
         if not v or v in self.moving:
             return False
@@ -131,7 +134,9 @@ class Forgetting:
         )
 
     def _is_in_place(self, m: str) -> bool:
-        """If orders are compared when the view is left: all have delivered it at the same place."""
+        """Return True if the delivery orders of a view need not be compared, or if all processes have
+        delivered message m at the same position.
+        """
         return not self.in_order or len({rank for _, rank in self.deliveries[m].values()}) <= 1
 
 

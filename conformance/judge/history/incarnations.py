@@ -52,8 +52,8 @@ class Incarnations:
             self.logs = [[self._told(event, renamed) for event in log] for log in self.logs]
 
     def _told(self, event: Event, renamed: Mapping[str, str]) -> Event:
-        """An event by the new name of its message; a message that is for a process is for all of its
-        incarnations.
+        """Return an event with the new name of its message. A message for a process becomes one for all of
+        its incarnations.
         """
         name = renamed.get(getattr(event, "m", ""))
         told = event if name is None else msgspec.structs.replace(event, m=name)

@@ -54,13 +54,15 @@ Told = Sequence[tuple[Step, tuple[object, ...]]]
 
 
 def _of_states(service: type[Spec]) -> tuple[str, ...]:
-    """The properties that are asked at the end."""
+    """Return the names of a service's properties that are evaluated once, at the end of the run."""
     marked = program(service).declaration.marked("obligation", "invariant")
     return tuple(method.mark.name for method in marked if method.mark)
 
 
 def _properties(service: type[Spec]) -> tuple[str, ...]:
-    """Return the properties of the events, then those that are asked at the end."""
+    """Return the names of a service's properties: those of single events, then those that are evaluated at
+    the end of the run.
+    """
     return (*program(service).module.properties, *_of_states(service))
 
 
@@ -105,7 +107,7 @@ def _judge(run: Names, service: type[Spec], told: Told) -> dict[str, Finding]:
 
 @dataclass
 class _Broken:
-    """The number of events that broke a property, the first of them, and the last."""
+    """Violations of a property: the number of events that broke it, the first of them, and the last."""
 
     refusal: Refusal
     step: Step
@@ -129,7 +131,9 @@ class Judgement:
                     self._note(step, refusal)
 
     def _note(self, step: Step, refusal: Refusal) -> None:
-        """An event breaks a property at most once; what may only seem to break it is shown after all else."""
+        """Note the violations of an event that the machine refused: at most one for each property. A
+        violation that may be only apparent is shown after all others.
+        """
         broken = self.broken.setdefault(refusal.property, _Broken(refusal, step, step))
         if broken.refusal.clash is None and refusal.clash is not None:
             told = reported_name(self.service, refusal.property)
@@ -172,14 +176,18 @@ class Judgement:
         )
 
     def _is_owed(self, told: str, case: Mapping[str, Any]) -> bool:
-        """Return True if the message of a case is for the process that lacks it, or for a correct one."""
+        """Return True if an end property names a missing delivery that is owed: the process that lacks the
+        message is one of its destinations, or is correct.
+        """
         meant = None if "m" not in case else self.run.destinations.get(case["m"].index)
         if meant is None or not property_of(told).for_some:
             return True
         return case["q"].index in meant if "q" in case else not meant <= self.run.gone
 
     def _first(self, told: str, case: Mapping[str, Any]) -> Place | None:
-        """The first event that is about the message or view of a case; rather of a correct process."""
+        """Return the place of the first event about the message or view of a property's counterexample, if
+        possible at a correct process.
+        """
         kind = services.Deliver if property_of(told).of_delivery else services.Broadcast
         steps = [step for step, events in self.told if any(_is_about(case, kind, event) for event in events)]
         gone = {self.run.processes[p] for p in self.run.gone}
@@ -187,7 +195,9 @@ class Judgement:
         return None if step is None else _place(step)
 
     def _place_of(self, clash: object) -> Place | None:
-        """The first event that is this one, or differs from it only in what one of them may say wrongly."""
+        """Return the place of the first event that equals `clash`, or contradicts it: both are the same but
+        for the field that one of them has wrong.
+        """
         alike = None
         for step, events in self.told:
             for event in events:
@@ -199,15 +209,17 @@ class Judgement:
 
 
 def _is_about(case: Mapping[str, Any], kind: type, event: object) -> bool:
-    """Return True if an event is of this kind and of the message of a case, or installs its view."""
+    """Return True if an event is of this kind and concerns the message of a property's counterexample, or
+    installs its view.
+    """
     if "m" in case:
         return isinstance(event, kind) and getattr(event, "message", None) == case["m"]
     return isinstance(event, services.Install) and event.view == case.get("v")
 
 
 def _key(event: object) -> object:
-    """Return the key that distinguishes two events of a machine, without the part that one of them may have
-    wrong.
+    """Return the key of an event of a machine: its fields without the one that two contradicting events
+    disagree on.
     """
     match event:
         case services.Install(p, view, _):
@@ -221,7 +233,7 @@ def _key(event: object) -> object:
 
 
 def _place(step: Step) -> Place:
-    """Return the place of a step, and its subject."""
+    """Return the place of a step in the logs, with its message, datagram or view."""
     match step.event:
         case trace.Broadcast(m=m) | trace.Deliver(m=m) | trace.Safe(m=m):
             about = m
@@ -239,9 +251,9 @@ def _place(step: Step) -> Place:
 class Names:
     """Names of a run, numbered as machines number them.
 
-    `gone` are the processes that crash, wrote nothing, or are only named by others; `silent` the same without
-    those that crash. `destinations` has those of messages that have some; `founded` is True if all processes
-    begin in a first view.
+    `gone` are the processes that crash, wrote nothing, or are only named by others; `silent` are those of
+    `gone` that do not crash. `destinations` maps each message that has destinations to them; `founded` is
+    True if all processes begin in a first view.
     """
 
     def __init__(self, history: History, founded: bool | None = None) -> None:
@@ -277,11 +289,11 @@ class Names:
         }
 
     def told(self, steps: Iterable[Step]) -> Told:
-        """Return the events as machines take them."""
+        """Yield the events of a run as inputs of a service's machine, with its numbers."""
         return [(step, tuple(self._told(step))) for step in steps]
 
     def _told(self, step: Step) -> Iterator[object]:
-        """An event as one, as two, or not at all."""
+        """Yield the inputs of a service's machine for one logged event: none, one or two."""
         p, event = self._process[step.process], step.event
         match event:
             case trace.Broadcast(m=m) if m.split(":")[0] == str(step.process):
@@ -333,7 +345,7 @@ IN_A_VIEW: Final = (trace.Broadcast, trace.Deliver, trace.Safe, trace.Transition
 
 
 def _spoken_of(event: trace.Event) -> tuple[int, ...]:
-    """The processes that an event names."""
+    """Return the processes that an event names."""
     match event:
         case trace.Install(members=members) | trace.Transitional(members=members):
             return members

@@ -82,8 +82,9 @@ _Passing = Broadcast | CoreBroadcast | CoreDeliver | Deliver
 def _passed_on(
     process: int, before: Sequence[_Passing], after: Sequence[_Passing], other: str, nothing: str | None
 ) -> Iterator[Offence]:
-    """Yield the places where a message that comes out is not the one that went in, at the same place and
-    earlier; and the messages that never came out.
+    """Compare the messages that went in on one side of a process with those that came out on the other side.
+    Yield a violation for each message that came out and is not the one that went in at the same place and
+    earlier, and for each one that never came out.
     """
     for k, event in enumerate(after):
         source = before[k] if k < len(before) and before[k].i < event.i else None

@@ -117,5 +117,7 @@ def _other_event(i: int, match: re.Match[str]) -> Event:
 
 
 def _full(name: str) -> str:
-    """An identifier, whether it was a letter or not."""
+    """Return the full identifier of a message or datagram: a letter is replaced by the identifier for which
+    it stands.
+    """
     return message_id(ord(name) - ord("a"), 1) if name.isalpha() else name

@@ -111,14 +111,16 @@ class LogJudge(msgspec.Struct):
                 pass
 
     def falls(self, event: Event) -> bool:
-        """Return True if the event sends a datagram with a smaller count than the last one."""
+        """Return True if the event sends a datagram with a smaller count than the last sent one."""
         if not isinstance(event, Send):
             return False
         sender, _, count = event.d.partition(":")
         return sender == str(self.process) and int(count) < self.datagram
 
     def _show(self) -> Iterator[Finding]:
-        """Yield the finding that deliveries to the application before cannot have come from the protocol."""
+        """Yield the finding on the earliest delivery to the application, if it cannot have come from the
+        protocol: the log shows the protocol's events, and none of them delivered it.
+        """
         if not self.two_sided and self.unasked is not None and not self.unknown:
             yield Finding(HANDOVER.name, 1, GOT_OTHER, self.unasked)
         self.two_sided, self.unasked = True, None
@@ -128,8 +130,8 @@ class LogJudge(msgspec.Struct):
             held.append(_Held(event.m, event.digest, _number(event), event.i))
 
     def _leave(self, held: list[_Held], event: _Passing, reason: str) -> Iterator[Finding]:
-        """Yield the findings of an event that leaves: it must have gone in, before everything that is under
-        way.
+        """Yield the violations of a message that leaves a process: it must have gone in, and before every
+        other message that is under way. `reason` is the violation's text.
         """
         if self.unknown:
             return

@@ -127,5 +127,5 @@ def _promises_of(service: type[Spec]) -> Promises:
 
 @cache
 def _catalogue(judged: tuple[Promises, ...]) -> Mapping[str, tuple[Property, Promises]]:
-    """Every property with the promises among which it stands."""
+    """Map the name of each property to the property and to the table of promises that has it."""
     return {prop.name: (prop, promises) for promises in judged for prop in promises.properties}

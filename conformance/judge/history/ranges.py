@@ -12,13 +12,13 @@ LARGE = 1 << 62
 
 
 def holds(ranges: Ranges, count: int) -> bool:
-    """Return True if a count is in the set."""
+    """Return True if a count is in the set that the ranges make."""
     k = bisect_right(ranges, (count, LARGE)) - 1
     return k >= 0 and count <= ranges[k][1]
 
 
 def note(ranges: Ranges, count: int) -> None:
-    """Add a count that is smaller than `LARGE` to the set."""
+    """Add a count, smaller than `LARGE`, to the set that the ranges make."""
     if holds(ranges, count):
         return
     k = bisect_right(ranges, (count, LARGE))

@@ -119,7 +119,9 @@ class Window(msgspec.Struct):
         return tuple(finding for finding in found if self.doubts.of(finding) is None)
 
     def tell(self, findings: Iterable[Finding], *, unsure: bool = False) -> None:
-        """Take the final violations that the judge of whole logs has found."""
+        """Store the final violations that the judge of whole logs has found. `unsure` says whether the window
+        still has to give up.
+        """
         for finding in findings:
             if is_final(finding) and self.doubts.of(finding) is None:
                 self.broken.setdefault(finding.property, finding)
@@ -167,7 +169,9 @@ class Window(msgspec.Struct):
                 pass
 
     def _feed_message(self, log: _Log, event: Broadcast | Deliver) -> None:
-        """A message that left the window is broadcast or delivered again, or for the first time."""
+        """Take a broadcast or delivery. Where its message has left the window, note which properties the
+        event may break.
+        """
         if not self._is_forgotten(event.m):
             if isinstance(event, Deliver) and holds(self.numbers, event.number):
                 self._touch(UNIFORM_NUMBERING)
@@ -182,7 +186,9 @@ class Window(msgspec.Struct):
         self._touch(*(touched if holds(again, count) else []))
 
     def _feed_view(self, process: int, log: _Log, event: Install | Transitional | Safe) -> None:
-        """Take an event about views: they stay in the window, but for messages that left it."""
+        """Take an event about views. It stays in the window, unless it is about a message that left the
+        window.
+        """
         if isinstance(event, Safe) and self._is_forgotten(event.m):
             source, count = numbers(event.m)
             had = holds(log.delivered.get(source, []), count)
@@ -203,7 +209,7 @@ class Window(msgspec.Struct):
         log.kept.append(event)
 
     def _found(self) -> None:
-        """A process acts before it installs a view: all are in a first one from the start."""
+        """Note that all processes begin in a first view, since one of them acts before it installs a view."""
         self.acted = True
         if not self.is_founded and not self.first:
             self.is_founded = True
@@ -213,7 +219,8 @@ class Window(msgspec.Struct):
     def _touch(self, *touched: Property) -> None:
         """Note that an event about forgotten messages may break these properties.
 
-        Without properties the event looks like one about held messages. Then the window gives up.
+        Without properties, the event may concern messages that are still in the window, and the window gives
+        up.
         """
         names = [prop.name for prop in touched if prop.name in self._names]
         self.unsure |= not touched or any(name not in self.broken for name in names)
@@ -271,14 +278,18 @@ class Window(msgspec.Struct):
             self._give_up()
 
     def _numbers_that_do_not_grow(self) -> Iterator[Finding]:
-        """Yield the logs whose first held delivery has no greater number than the last forgotten one."""
+        """Yield a finding for each log whose first delivery in the window has no greater number than its last
+        delivery that left the window.
+        """
         for p, log in enumerate(self.logs):
             first = next((event for event in log.kept if isinstance(event, Deliver)), None)
             if first is not None and first.number <= log.number and UNIFORM_NUMBERING.name in self._names:
                 yield Finding(UNIFORM_NUMBERING.name, 1, NOT_GREATER, Place(p, first.i, first.m))
 
     def _forget(self, closed: set[int]) -> None:
-        """Let go of what is finished."""
+        """Remove the finished messages and their events from the window. `closed` are the processes of which
+        no event will follow.
+        """
         self._forget_decisions(closed)
         forgetting = Forgetting(
             [log.kept for log in self.logs],
@@ -309,7 +320,9 @@ class Window(msgspec.Struct):
                 note(self.numbers, event.number)
 
     def _forget_decisions(self, closed: set[int]) -> None:
-        """Let go of each consensus in which all who live have proposed and decided."""
+        """Remove the events of each consensus in which all live processes have proposed and decided. `closed`
+        are the processes of which no event will follow.
+        """
         proposed, decided = defaultdict[int, set[int]](set), defaultdict[int, set[int]](set)
         for p, log in enumerate(self.logs):
             for event in log.kept:
@@ -333,7 +346,9 @@ class Window(msgspec.Struct):
 
 @cache
 def _safety(promise: tuple[str, ...]) -> tuple[str, ...]:
-    """Name the properties of a promise that the end of a run cannot mend."""
+    """Return the properties of a promise that are safety properties: no later event undoes their
+    violation.
+    """
     return tuple(name for name in properties_of(promise) if not is_eventual(name))
 
 

@@ -125,7 +125,9 @@ class _Merging:
         return Merge(tuple(steps), tuple(sorted(self.contradictions)))
 
     def _advance(self, process: int, ready: list[int], waiting: dict[Name, list[int]]) -> None:
-        """Give times to a process's events until they end or one comes of which no cause has a time yet."""
+        """Give Lamport times to a process's events, until they end or the causes of the next one have no time
+        yet.
+        """
         times, events = self.times[process], self.events[process]
         while len(times) < len(events):
             position = len(times)
@@ -142,8 +144,9 @@ class _Merging:
                 ready.extend(waiting.pop(name, ()))
 
     def _break_cycle(self, waiting: dict[Name, list[int]]) -> tuple[int, Name]:
-        """Find one cycle among processes that all wait, and free its member with the smallest number: one
-        that waits for what is only assumed, else tell that cause and effect contradict each other.
+        """Find a cycle among processes that all wait for a cause, and free the waiting process with the
+        smallest number. Prefer a process that waits for an assumed cause; else record that cause and effect
+        contradict each other. Return the process and the cause.
         """
         waits_for = {process: name for name, processes in waiting.items() for process in processes}
         seen: list[int] = []

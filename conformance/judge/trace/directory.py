@@ -155,7 +155,9 @@ def faults_between(
 
 
 def _other_count(header: Header, contents: Contents, *, certain: bool) -> str:
-    """In what the number of broadcasts is not that of the header; nothing where none is said there."""
+    """Return a sentence on how the number of broadcasts differs from the header's; "" if it does not, or if
+    the header has none.
+    """
     said, found = header.messages, contents.broadcasts
     if not said or said == found or (found < said and (contents.may_be_less or not certain)):
         return ""

@@ -37,7 +37,7 @@ class Line(NamedTuple):
 
 
 class _Kind(msgspec.Struct, frozen=True):
-    """As much of a first line as tells whether it is a header that this reader may read."""
+    """Fields of a log's first line that show whether it is a header, and of which version."""
 
     schema: str
     version: int
@@ -93,7 +93,7 @@ def _decode_first(line: bytes) -> Line:
 
 
 def _unknown(line: bytes, known: Event | Header) -> Mapping[str, Any]:
-    """The fields of a line that the schema does not know. A line as our writer writes it has none."""
+    """Return the fields of a line that the schema does not know; none for a line as our writer writes it."""
     if line.rstrip() == _encode(known):
         return NOTHING
     return {
@@ -104,7 +104,9 @@ def _unknown(line: bytes, known: Event | Header) -> Mapping[str, Any]:
 
 
 def _unknown_kind(line: bytes) -> str:
-    """Name the kind of a line that no event has, and those that there are; empty if an event has it."""
+    """Return a sentence with the unknown kind of a line's event and the known kinds; "" if the kind is
+    known.
+    """
     try:
         kind = _fields.decode(line).get("kind")
     except _UNDECODABLE:

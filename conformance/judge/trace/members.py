@@ -123,7 +123,9 @@ def _within(logs: Iterable[Sequence[Line]]) -> dict[int, dict[int, Line]]:
 
 
 def _with_state(lines: Sequence[Line], within: Mapping[int, Mapping[int, Line]]) -> list[Line]:
-    """Put behind its first view what was delivered there, and is in the state that a member began with."""
+    """Insert, after the first view of a member, the deliveries of that view that the state contains with
+    which the member began.
+    """
     numbers = [line["number"] for line in lines if line["kind"] == "state"]
     at = next((at for at, line in enumerate(lines) if line["kind"] == "view"), None)
     if not numbers or at is None:
@@ -134,7 +136,7 @@ def _with_state(lines: Sequence[Line], within: Mapping[int, Mapping[int, Line]])
 
 
 def _lines(path: Path) -> list[Line]:
-    """The lines of a log; what was cut off at its end by a crash is left out."""
+    """Return the lines of a log, without a last line that a crash cut off."""
     lines = []
     whole = path.read_bytes().split(b"\n")[:-1]
     for count, line in enumerate(whole, 1):
@@ -155,7 +157,9 @@ def _head(path: Path, lines: list[Line]) -> Line:
 def _events(
     lines: Sequence[Line], me: int, place: dict[str, int], *, crashed: bool, ended: bool
 ) -> list[Line]:
-    """The events of one process, in the words of the trace schema."""
+    """Return the events of one process in the trace schema, with its number and those of the other
+    members.
+    """
     events: list[Line] = []
     for line in lines:
         match line["kind"]:

@@ -131,8 +131,8 @@ def read_parts(log: Path | str | bytes, end: int | None = None) -> Iterator[LogL
 
 
 def _read(log: Path | str | bytes, reading: Reading, end: int | None = None) -> Iterator[LogLine | Block]:
-    """The last part of a file is a line alone; it is held back, since what is wrong with the end of the file
-    is told of it.
+    """Read a log in lines and blocks. The last line is always returned alone and after the others, since
+    faults of the file's end are reported at it.
     """
     last = LogLine(0)
     try:
@@ -188,8 +188,8 @@ _FEW: Final = 64
 
 
 def _pieces(file: BinaryIO) -> Iterator[bytes]:
-    """A file as many whole lines at a time; of a line that is too long its beginning, and what has no end of
-    line, by itself.
+    """Yield a file in pieces of whole lines. Yield separately the beginning of a line that is too long, and a
+    last line without its end.
     """
     held, skipping = b"", False
     read = getattr(file, "read1", file.read)
@@ -209,8 +209,8 @@ def _pieces(file: BinaryIO) -> Iterator[bytes]:
 
 
 class Reading:
-    """State of reading one file: the number of lines, whether one was not blank, the next expected index, and
-    the last event if it was read alone.
+    """State of reading one file: the number of lines read, whether one of them was not blank, the index of
+    the next event, and the last event if it was decoded as a single line.
     """
 
     def __init__(
@@ -234,7 +234,9 @@ class Reading:
         return isinstance(self.last, End)
 
     def parts(self, text: bytes) -> Iterator[LogLine | Block]:
-        """Yield lines and blocks; the first line of a file, and the last of these, alone."""
+        """Yield the lines and blocks of a text; the first line of a file, and the last line of the text, are
+        single lines.
+        """
         begin = end = 0
         if self.in_blocks:
             begin = 0 if self.number else text.find(b"\n") + 1

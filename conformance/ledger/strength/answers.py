@@ -20,8 +20,8 @@ FORM = 2
 
 
 class Answers:
-    """Answers of mutants of a program, on disk by everything that they depend on; `read` counts those that
-    were there.
+    """Cache of answers about the mutants of a program, by a digest of everything that they depend on; `read`
+    counts the answers that were found on disk.
     """
 
     def __init__(self, cache: Cache, *, fresh: bool = False) -> None:

@@ -178,8 +178,8 @@ def strength(
 def _guards(claims: Sequence[Claim], own: Sequence[Plan], guests: Sequence[Plan], team: Team) -> GuardTally:
     """Drop or negate each guard of the family's literal files, and run checks until one notices.
 
-    Each is asked in at most `MOST_PROGRAMS` programs, those with the most checks first: briefly in each
-    program, then further in the family's own.
+    Check each changed guard in at most `MOST_PROGRAMS` programs, those with the most checks first: briefly in
+    each program, then further in the family's own.
     """
     family = claims[0].protocol
     everybody = sorted((*own, *guests), key=lambda plan: (plan.is_guest, -len(plan.checks)))
@@ -245,7 +245,7 @@ def _literal_guards(claims: Sequence[Claim], family: str) -> dict[str, Mutant]:
 
 
 def _owners(plans: Sequence[Plan]) -> set[type]:
-    """Return the classes that are changed by mutants which can be seen and were not noticed."""
+    """Return the classes that contain mutants with a visible effect that no check noticed."""
     unnoticed = unnoticed_by_all(plans)
     mutants = (item for plan in plans for item in plan.mutants if item.digest in unnoticed)
     return {item.owner for item in mutants if isinstance(item, Mutant)}

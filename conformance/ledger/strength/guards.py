@@ -108,7 +108,9 @@ def _checks_by_module() -> dict[str, Counter[str]]:
 
 
 def _before_steps(program: Program) -> Iterator[Mutant]:
-    """The changed conjuncts of guards on the actor and of constraints, which are no part of a step."""
+    """Yield mutants of the conjuncts in actor guards and constraints, which are declared outside the
+    steps.
+    """
     nothing = Context(False, {}, {}, {})
     for declared in program.declaration.marked("guard", "constraint"):
         try:
@@ -120,8 +122,8 @@ def _before_steps(program: Program) -> Iterator[Mutant]:
 
 
 def _is_guard(mutant: Mutant) -> bool:
-    """Return True if the condition that is changed is that of a `require` or an `if`, or what a helper gives;
-    a constant asks for nothing.
+    """Return True if the mutant changes a guard: the condition of a `require` or an `if`, or the result of a
+    boolean helper. A constant condition is no guard.
     """
     is_constant = mutant.change.before in ("True", "False")
     return not is_constant and mutant.change.edits[0].span in _asked_in(mutant.function)
@@ -129,7 +131,7 @@ def _is_guard(mutant: Mutant) -> bool:
 
 @cache
 def _asked_in(function: object) -> frozenset[tuple[int, int, int, int]]:
-    """The places of the conditions of a method that are guards."""
+    """Return the source positions of the guards in a method: line and column of their beginnings and ends."""
     _, method = function_of(function)
     conditions: list[ast.expr] = []
     for node in ast.walk(method):

@@ -229,7 +229,9 @@ class Plan:
         return self._trial
 
     def differs_by_stuttering(self, digest: str, bounds: Bounds) -> bool:
-        """Return True if a mutant only adds or removes steps that change nothing in this program."""
+        """Return True if a mutant differs from the original program only by added or removed steps that
+        change nothing.
+        """
         mutant = next(item for item in self.mutants if item.digest == digest)
         return differs_by_stuttering(self.program, mutant.of(self.program), bounds)
 
@@ -283,7 +285,7 @@ class Plan:
         yield from (name for name, answer in self.found.guards.items() if answer.broken)
 
     def _ask_all(self, mutants: Sequence[Anything], tell: Tell, *, compares: bool = False) -> None:
-        """Ask mutants about all properties. The answers are kept, even after an interruption."""
+        """Check mutants against all properties. Store the answers, even after an interruption."""
         if not mutants:
             return
         asking = Asking(self, self.properties, self.found.sample, compares=compares)
@@ -339,16 +341,18 @@ class Plan:
         return [(again, True), (again, False), (first, True), (rest, True), (first, False), (rest, False)]
 
     def _is_brief(self, property: str) -> bool:
-        """Return True if a brief question can find the property broken."""
+        """Return True if a brief check of a mutant can show that the property is violated."""
         return self.limits.walks is None or self.trial.kinds[property] not in NEVER_BROKEN_ON_WALKS
 
     def _is_open(self, mutant: Anything, properties: Sequence[str]) -> bool:
-        """Return True if the mutant's last answer leaves one of the properties open, or there is none."""
+        """Return True if the last answer about a mutant leaves one of the properties undecided, or if there
+        is no answer.
+        """
         answers = [seen[mutant.digest] for _, seen in self.found.others if mutant.digest in seen]
         return not answers or not set(properties).isdisjoint(answers[-1].open)
 
     def _unsuited(self, mutant: Anything, property: str) -> int:
-        """Rank a mutant by its fitness to break a property, the fittest first.
+        """Return the sort key of a mutant by its chance to break a property, the most promising first.
 
         A mutant that takes something away breaks what must happen: the more it takes, the sooner. A mutant
         that lets more happen breaks what must not happen.
@@ -375,9 +379,10 @@ class Plan:
         *,
         briefly: bool,
     ) -> list[str]:
-        """Ask the mutants about some properties, the most promising first, until all are broken or time ends.
+        """Check the mutants against some properties, the most promising mutants first, until each property is
+        broken or the time ends.
 
-        Return the properties that none broke.
+        Return the properties that no mutant broke.
         """
         if not properties or not mutants:
             return list(properties)

@@ -114,7 +114,7 @@ def meaning_of(program: Program, properties: Iterable[str]) -> str:
 
 
 def _parts(module: ir.Module) -> Iterator[object]:
-    """Everything that calls functions."""
+    """Yield all parts of a module that may call functions: procedures, actions, predicates and so on."""
     yield from (*module.procedures, *module.initials, *module.actions, *module.handlers, *module.fair)
     yield from (*module.predicates, *module.step_invariants, *module.liveness, *module.variables)
 

@@ -89,5 +89,5 @@ class RefinementTrial:
 
 
 def _texts(module: ir.Module) -> dict[str, ir.Definition]:
-    """The helpers by their names."""
+    """Map the names of a module's functions and procedures to their definitions."""
     return {item.name: item for item in (*module.functions, *module.procedures)}

@@ -49,12 +49,14 @@ def unnoticed_by_all(plans: Sequence[Plan]) -> dict[str, str]:
 
 
 def _seen(plans: Sequence[Plan]) -> set[str]:
-    """The mutants that can be seen in some program and break no check of it."""
+    """Return the digests of mutants that have a visible effect in some program, and break no check there."""
     return {digest for plan in plans for digest in plan.found.sample if _fate(plan, digest) is Fate.SURVIVED}
 
 
 def _killed(plans: Sequence[Plan]) -> set[str]:
-    """The mutants that break a check of some program, or one of the same name of another family's."""
+    """Return the digests of mutants that break a check of some program. A mutant counts too if one of the
+    same name breaks a check in a program of another family.
+    """
     broken = [(plan, digest) for plan in plans for digest in plan.found.sample if _kills(plan, digest)]
     names = {plan.names[digest] for plan, digest in broken if plan.is_guest}
     by_name = {digest for plan in plans for digest, name in plan.names.items() if name in names}

@@ -25,7 +25,7 @@ class Team:
         self._asked, self._total = 0, total
 
     def all_do(self, plans: Sequence[Plan], work: Work) -> None:
-        """Do this with all of some programs."""
+        """Perform `work` on each of these plans, in the team's processes."""
         if (jobs := min(self.jobs, len(plans))) == 1:
             for plan in plans:
                 self._do(plan, work)
@@ -47,7 +47,9 @@ class Team:
 
 
 def _worked(number: int) -> Found:
-    """Return the results of a process of a team about one program."""
+    """Do the team's work for one program in a child process, and return the results; `number` is the index of
+    the program's plan.
+    """
     plans, work = Team.working
     work(plans[number], lambda _: None)
     plans[number].end_trial()

@@ -61,7 +61,9 @@ class WalkedTrial(Trial):
     def ask(
         self, mutant: Mutant | LeftOut, properties: Iterable[str] | None = None, *, briefly: bool = False
     ) -> Answer:
-        """See `Trial.ask`; liveness is explored further unless the check is brief."""
+        """Check a mutant against these properties of the program, or all: first on random walks, then, unless
+        `briefly`, in a bounded exploration and, for liveness, in more states.
+        """
         names = tuple(self.kinds if properties is None else properties)
         try:
             changed = mutant.of(self.program)
@@ -84,13 +86,15 @@ class WalkedTrial(Trial):
         return Answer(Fate.KILLED, tuple(name for name in names if name in found), still_open, apart)
 
     def _apart(self, changed: Program, names: Iterable[str]) -> tuple[str, ...]:
-        """Return the properties whose own text has the change."""
+        """Return the properties whose definitions the mutant changes."""
         changes = _definitions(self.program.module) ^ _definitions(changed.module)
         differing = {item.name for item in changes}
         return tuple(name for name in names if differing & self._texts_of(name))
 
     def _on_walks(self, mutant: Mutant | LeftOut, changed: Program) -> frozenset[str]:
-        """The properties that walks of the mutant break before they lead out of the specification."""
+        """Return the properties that random walks of the mutant violate before a step with an error of the
+        specification.
+        """
         if mutant.digest not in self._walked:
             try:
                 report = simulate(

@@ -20,7 +20,8 @@ from antiphon.spec.lang import Program, State, Step
 
 @dataclass(frozen=True)
 class Standing:
-    """The implementation after some steps: a system, or the difference that was found on the way.
+    """State of an implementation after some steps: a system, or the first difference from the specification.
+    `parted` is the system at that difference, if it is known.
 
     `parted` is the system just where it differs, if there is one.
     """
@@ -49,7 +50,7 @@ class Beside:
         return Standing(system)
 
     def take(self, before: Standing, state: State, step: Step) -> Standing:
-        """Return the implementation after a step; a difference stays."""
+        """Return the implementation after one more step; after a difference, return `before` unchanged."""
         if before.system is None:
             return Standing(None, before.difference)
         try:
@@ -60,7 +61,9 @@ class Beside:
             return Standing(None, f"at {step.action}: {_told(found)}", self._after(before.system, step))
 
     def _after(self, before: System, step: Step) -> System | None:
-        """Return the implementation after a step in which it differs; None where it does not get there."""
+        """Return the implementation after a step at which it differs from the specification; None if it
+        cannot take the step.
+        """
         try:
             with raising():
                 return systems.perform(self._comparison.binding, before, step)[0]
@@ -68,11 +71,13 @@ class Beside:
             return None
 
     def _offers(self, state: State, system: System) -> None:
-        """Compare the internal steps that both sides would take. Raises Differs."""
+        """Compare the internal steps that specification and implementation would take. Raise Differs if they
+        are not the same.
+        """
         self._comparison.offers(list(self._comparison.machine.enabled(state)), system)
 
     def values(self, standing: Standing, state: State) -> Mapping[str, str]:
-        """Return the parts of the state as the implementation has them; empty behind the first difference.
+        """Return the implementation's values of the parts of a state; empty after the first difference.
 
         Exempt variables, and parts that the implementation does not show, are omitted.
         """

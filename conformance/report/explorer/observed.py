@@ -76,9 +76,10 @@ class ObservedLogs:
     def place(self, number: int) -> dict[str, Any]:
         """Return the states in which the system may be after a line.
 
-        `parts` are those parts of the state that are not the same in all of them, each with its values and in
-        how many states each is. Of a state `goes` says whether the rest of the logs is explained from there
-        (None: a bound hides that), and `kept` has the next lines that are not possible, with their obstacles.
+        `parts` are the parts of the state that differ between the possible states, each with its values and
+        the number of states that have each value. For each state, `goes` says whether the rest of the logs
+        can be explained from it (None: a bound hides that), and `kept` has the next lines that are not
+        possible, with their obstacles.
 
         Raises:
             WalkError: there is no such line.
@@ -99,7 +100,8 @@ class ObservedLogs:
         }
 
     def enter(self, walk: Walk, number: int, state: int) -> list[dict[str, Any]]:
-        """Add the way to a state of a place to a walk; return the labels of its nodes, with their lines.
+        """Add a behaviour that leads to one possible state after a line to a walk. `number` is that of the
+        line, `state` the index of the state. Return the labels of the added nodes, with their lines.
 
         Raises:
             WalkError: there is no such line or state.
@@ -120,7 +122,7 @@ class ObservedLogs:
 
     @property
     def count(self) -> int:
-        """The number of places: one more than the lines that are explained."""
+        """Number of places in the logs: one more than the number of explained lines."""
         return len(self._possible.places)
 
     def _place(self, number: int) -> Place:

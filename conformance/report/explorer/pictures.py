@@ -43,7 +43,9 @@ class Part:
 
 
 def begin_of(first: int) -> int:
-    """Return the number of steps before the part that is needed for a window that begins with a step."""
+    """Return the first step that the part of a run needs so that the window beginning with step `first` can
+    be drawn, less one.
+    """
     return max(0, first - 1 - STRIDE)
 
 
@@ -102,7 +104,7 @@ def picture(part: Part, name: str, first: int, last: int, left_out: int = 0) -> 
 
 
 def _crashed(drawn: Diagram, down: frozenset[Any]) -> Iterator[Event]:
-    """Yield the end of the lane of each member that is down and takes no step."""
+    """Yield, for each crashed member that takes no step in the drawing, the event that ends its lane."""
     alive = {drawn.lanes[event.lane] for event in drawn.events if event.lane is not None}
     for name in sorted(map(compact, down)):
         if name in drawn.lanes and name not in alive:

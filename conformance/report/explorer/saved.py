@@ -89,7 +89,7 @@ def saved_page(
 
 
 def frame(page: str) -> str:
-    """A file of the explorer in a frame, for a page or a notebook that embeds it.
+    """Return HTML that embeds a file of the explorer in a frame of a page or a notebook.
 
     Scripts run in it, and it has no part in its surroundings: no cookies, no storage, no access to the page.
     """
@@ -108,7 +108,8 @@ def embedded(
     logs: ObservedLogs | None = None,
     bytes_max: int = EMBEDDED_BYTES_MAX,
 ) -> str:
-    """The file of the explorer in a frame, folded, with the sentence that says which states are in it.
+    """Return HTML with the explorer's file in a frame that is folded at first, and the sentence that says
+    which states are in the file.
 
     Args:
         program: the specification with its constants.
@@ -131,10 +132,11 @@ def embedded(
 
 
 class Packing:
-    """Data in few characters: each string once, and each set of keys once.
+    """Encoder of JSON data in few characters: each distinct string is stored once, and each distinct set of
+    keys once.
 
-    A string is its number, a number its text, a list begins with -1, and an object with the number of its
-    keys.
+    In the encoded data a string is its number, a number is a text, a list begins with -1, and an object
+    begins with the number of its set of keys.
     """
 
     def __init__(self) -> None:
@@ -158,7 +160,7 @@ class Packing:
 
 
 class _Content:
-    """The states of a file, and what it says of each."""
+    """Content of an explorer's file: the states, and what the page shows of each."""
 
     def __init__(
         self,
@@ -207,7 +209,9 @@ class _Content:
         return order, True
 
     def that_fit(self, order: Iterable[State], most: int) -> list[State]:
-        """Return the first states, as many as a file of this size has room for; the initial state always."""
+        """Return the first states of an order, as many as fit into a file of this size; the initial state is
+        always one of them.
+        """
         states: list[State] = []
         left = most - len(_filled(self.walk, self.data([], "")))
         wanted = dict.fromkeys([*self.initial[:1], *order])
@@ -222,14 +226,18 @@ class _Content:
         return states
 
     def _size(self, state: State) -> int:
-        """Return how much a state adds to a file, beside the strings that are in it already."""
+        """Return the number of bytes that a state adds to a file, beside the strings that the file already
+        has.
+        """
         known = len(self._seen.strings)
         text = json.dumps([self._seen.packed(one) for one in self._of(state)], separators=(",", ":"))
         new = itertools.islice(self._seen.strings, known, None)
         return len(text) + 24 + sum(len(json.dumps(one, ensure_ascii=False).encode()) + 6 for one in new)
 
     def page(self, states: list[State], told: str, most: int) -> tuple[str, str]:
-        """Return the file with these states and the sentence; fewer states where it is larger than wanted."""
+        """Return the text of a file with these states, and the sentence that says which they are. Leave
+        states out while the file is larger than `most` bytes.
+        """
         while len((text := _filled(self.walk, self.data(states, told))).encode()) > most and len(states) > 1:
             kept = len(states) * 9 // 10
             told = told.replace(f"{len(states):,}", f"{kept:,}", 1)
@@ -290,7 +298,9 @@ class _Content:
         return self._views[state]
 
     def _pictures(self, most: int) -> dict[str, list[dict[str, Any] | None]]:
-        """Return the diagrams of the runs by their windows, the last ones as so many bytes have room for."""
+        """Return the diagrams of the runs by their windows. If `most` bytes do not suffice for all, keep
+        those of the last windows.
+        """
         found: dict[str, list[dict[str, Any] | None]] = {}
         for name, trace in self.runs.items():
             left_out = self._left_out(trace)
@@ -310,7 +320,7 @@ class _Content:
         return found
 
     def _left_out(self, trace: Trace) -> int:
-        """Return how many steps at the begin of a run have no place in the file, not even by name."""
+        """Return the number of steps at the beginning of a run that are not in the file, not even by name."""
         return max(0, len(trace) - self.labels_max)
 
     def _loop(self, trace: Trace) -> int | None:
@@ -332,7 +342,9 @@ class _Content:
             }
 
     def _log(self, logs: ObservedLogs, numbers: Mapping[State, int]) -> dict[str, Any]:
-        """Return the lines, the states that are possible after each, and the tree of the ways to them."""
+        """Return the lines of the logs, the states that are possible after each, and the tree of the ways to
+        these states.
+        """
         tree: dict[int, dict[str, Any]] = {}
         places = []
         for number in range(logs.count):
@@ -352,14 +364,14 @@ class _Content:
 
 
 def _deflated(text: str) -> str:
-    """Return a text deflated, in the letters of base64url, as `address.js` reads it."""
+    """Return a text compressed with deflate and encoded in base64url, as `address.js` reads it."""
     deflate = zlib.compressobj(9, wbits=-15)
     packed = deflate.compress(text.encode()) + deflate.flush()
     return base64.urlsafe_b64encode(packed).decode().rstrip("=")
 
 
 def _filled(walk: Walk, data: Mapping[str, Any]) -> str:
-    """The page with its style, its scripts and its data in it."""
+    """Return the HTML of the page with its style, its scripts and its data."""
     content = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     script = "\n".join(map(page_file, _MODULES))
     script = re.sub(r"^import .*$", "", script, flags=re.MULTILINE)

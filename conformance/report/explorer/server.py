@@ -75,7 +75,7 @@ class _Runs:
         return [self._walk.label(node) for node in self._ways[name]]
 
     def check(self) -> dict[str, Any]:
-        """Check all properties; the runs that show something are added."""
+        """Check all properties. Add the counterexamples and witnesses that are found to the runs."""
         verdicts, told = self._walk.check()
         found = []
         for verdict in verdicts:
@@ -155,7 +155,9 @@ def _file_of(address: str) -> Callable[[Request], Any]:
 
 
 def _opened(walk: Walk, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Open an address: by the numbers of steps where the specification is the same, else by their names."""
+    """Return the nodes that an address names: follow the numbers of steps if the specification is unchanged,
+    else the names of steps.
+    """
     same = given.get("digest", "") == walk.about()["digest"]
     start, names = given["start"], given.get("names", ())
     if same and len(given["choices"]) >= len(names):
@@ -176,7 +178,7 @@ def _opened(walk: Walk, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _taken(walk: Walk, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Take a step; the answer has the view of where it leads, so that a page asks once."""
+    """Take a step. Return the view of the new node in the same answer, which saves the page a request."""
     node = walk.take(given["node"], given["choice"])
     return {**walk.label(node), "view": walk.view(node)}
 

@@ -136,7 +136,7 @@ class Walk:
         return self._nodes[number]
 
     def _steps(self, node: _Node) -> list[Transition]:
-        """The enabled steps of a node, in the order of the reference."""
+        """Return the enabled steps of a node, in the order of the reference."""
         if node.enabled is None:
             node.enabled = []
             try:
@@ -171,7 +171,9 @@ class Walk:
         return child
 
     def _numbered(self, way: list[int]) -> list[int]:
-        """Look up the number of each step of a way among those that are enabled before it; return the way."""
+        """Store, for each step of a way, its number among the enabled steps of the node before it; return the
+        way.
+        """
         for number in way if len(way) <= NUMBERED_MAX + 1 else ():
             node = self._nodes[number]
             if node.choice < 0 and node.transition is not None:
@@ -266,8 +268,9 @@ class Walk:
 
         Args:
             number: the node.
-            before: the node whose values stand beside where they differ; None for that before the last step.
-            others: nodes whose values stand beside, all of them.
+            before: the node with which values are compared: each value that differs is shown with its former
+                one; None for the node before the last step.
+            others: nodes whose values are all shown beside those of the node.
         """
         with self._lock:
             node = self._node(number)
@@ -332,7 +335,7 @@ class Walk:
         }
 
     def _fields(self, state: State, other: State | None) -> list[dict[str, Any]]:
-        """Each part of a state with its value, and its value in another one where that differs."""
+        """Return each part of a state with its value, and the value in another state if it differs."""
         before = dict(self._described(other)) if other is not None else {}
         return [
             {
@@ -344,7 +347,9 @@ class Walk:
         ]
 
     def _described(self, state: State) -> Iterator[tuple[str, str]]:
-        """Each part of a state with its value; what a step leaves alone is written once."""
+        """Yield each part of a state with its value as text; the text of a part that a step leaves unchanged
+        is made once.
+        """
         for name, value in zip(self.program.variables, state, strict=True):
             texts = self._texts.get((name, value))
             if texts is None:
@@ -367,7 +372,9 @@ class Walk:
         return self._nodes[node.parent].state if node.parent >= 0 else None
 
     def _false(self, state: State) -> list[dict[str, Any]]:
-        """The invariants that are false in a state, with the parts that make them so."""
+        """Return the invariants that are false in a state, each with the parts of its text that make it
+        false.
+        """
         found = []
         for name in self._invariants:
             try:
@@ -483,11 +490,11 @@ class Walk:
 
     @property
     def watched(self) -> list[str]:
-        """The expressions that are watched, in the order in which they were asked for."""
+        """Expressions that are watched, in the order in which they were added."""
         return list(self._watched)
 
     def truths(self, way: Iterable[int], expressions: Iterable[str] | None = None) -> list[list[bool | None]]:
-        """For each watched expression its value in each node; None where it cannot be evaluated.
+        """Return, for each watched expression, its value in each node; None where it cannot be evaluated.
 
         Raises:
             WalkError: an expression is not watched.

@@ -53,7 +53,9 @@ class Application:
                 calls.create_task(self._call(k, payload))
 
     async def _call(self, k: int, payload: bytes) -> None:
-        """Broadcast the k-th payload: calls are served in their order, so it is the k-th message."""
+        """Broadcast the k-th payload. The group serves calls in their order, so the payload becomes the k-th
+        message of this member.
+        """
         identifier = await self._group.broadcast(payload)
         if identifier != (self._header.process, k):
             raise RuntimeError(f"broadcast {k} was given the identifier {message_id(*identifier)}")

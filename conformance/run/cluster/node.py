@@ -56,7 +56,7 @@ def main() -> int:
 async def _take_part(
     orders: control.Orders, bound: socket.socket, log: LogWriter, lines: Iterator[bytes]
 ) -> None:
-    """Be a member of the group until the parent says stop."""
+    """Be a member of the group until the parent sends `stop`."""
     stop = asyncio.Event()
     _listen(lines, stop)
     group = member(orders.header.protocol, orders.membership, bound, LogTracer(log, _give_up))
@@ -73,7 +73,9 @@ async def _take_part(
 
 
 async def _speak(application: Application, group: Group) -> None:
-    """Say now and then how far the application is and what its member waits for, and once that it is done."""
+    """Report at intervals the application's progress and what its member waits for, and report once that it
+    has finished.
+    """
     finished = asyncio.create_task(application.finished.wait())
     while not finished.done():
         await asyncio.wait([finished], timeout=_PROGRESS_S)
@@ -84,7 +86,9 @@ async def _speak(application: Application, group: Group) -> None:
 
 
 def _listen(lines: Iterator[bytes], stop: asyncio.Event) -> None:
-    """Wait for the parent's last word in a thread: a node that hangs notices that the parent is gone."""
+    """Wait for the parent's last command in a thread, so that a node whose event loop hangs still notices the
+    parent's end.
+    """
     loop = asyncio.get_running_loop()
 
     def listen() -> None:
@@ -97,7 +101,9 @@ def _listen(lines: Iterator[bytes], stop: asyncio.Event) -> None:
 
 
 def _give_up(error: BaseException) -> NoReturn:
-    """Say why in one line, for which there may be no room either, and go with the exit code that tells it."""
+    """Write the reason to stderr in one line, if it can be written, and exit with the exit code of this
+    failure.
+    """
     with contextlib.suppress(OSError):
         os.write(sys.stderr.fileno(), f"{type(error).__name__}: {error}\n".encode())
     end_process(control.EXIT_FAILED)
@@ -120,7 +126,7 @@ def lines_of(descriptor: int) -> Iterator[bytes]:
 
 
 def guarded(node: Callable[[], int]) -> NoReturn:
-    """Run a node to its end; on any failure the parent learns it from the exit code."""
+    """Run a node to its end, and exit; the exit code tells the parent of a failure."""
     try:
         with alive():
             code = node()

@@ -109,7 +109,9 @@ def run_cluster(
 async def _run(
     settings: ClusterSettings, home: Path, progress: Display
 ) -> tuple[Relay, tuple[int, ...], tuple[str, ...]]:
-    """Run the processes; return the relay, how often each was stopped, and why the run went wrong, if so."""
+    """Run the processes. Return the relay, how often each process was stopped, and the reasons why the run
+    failed.
+    """
     relay = Relay(settings.processes, settings.seed, settings.faults)
     nodes: list[Node] = []
     faults: tuple[str, ...] = ()
@@ -140,7 +142,9 @@ async def _play(
     on_news: Callable[[], None],
     key: bytes | None,
 ) -> None:
-    """Start, connect, wait, stop. Raises NodeFailed for the first node that fails."""
+    """Start all nodes, connect them through the relay, wait until all have finished, and stop them. Raise
+    NodeFailed for the first node that fails.
+    """
 
     async def begin(processes: range) -> None:
         for process in processes:
@@ -162,7 +166,9 @@ async def _play(
 
 @contextlib.asynccontextmanager
 async def _stopping_in_turn(nodes: list[Node], stop_s: float) -> AsyncIterator[None]:
-    """Meanwhile stop one node after another for so long, and rest half as long after each."""
+    """Context in which one node after another is stopped for `stop_s` seconds. After each stop all nodes run
+    for half as long.
+    """
 
     async def stop() -> None:
         turn = 0
@@ -205,7 +211,7 @@ def _orders(
 
 
 def _new_directory(parent: Path, name: str) -> Path:
-    """Make the run's directory; a name that is taken gets the first free number behind it."""
+    """Make the run's directory; if its name is taken, append the first free number."""
     parent.mkdir(parents=True, exist_ok=True)
     number = 1
     while True:
@@ -219,7 +225,9 @@ def _new_directory(parent: Path, name: str) -> Path:
 
 
 def _kept(result: ClusterResult, path: Path) -> ClusterResult:
-    """Write the record of a run; when that fails, the result says so and nothing half-written stays."""
+    """Write the record of a run, whole or not at all, and return the result; if the record cannot be written,
+    the returned result has that as a fault.
+    """
     try:
         write_whole(path, result.record() + b"\n")
     except OSError as error:

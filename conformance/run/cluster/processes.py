@@ -90,7 +90,7 @@ class Node:
         )
 
     def tell(self, line: bytes) -> None:
-        """Send one line to the node; a node that has ended is noticed elsewhere."""
+        """Send one line to the node; do nothing if it has ended."""
         if self._process.stdin is not None:
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 self._process.stdin.write(line)
@@ -150,7 +150,9 @@ class Node:
                 self._stderr.unlink()
 
     async def _listen(self) -> None:
-        """Take what the node says until its stdout ends; then nothing it has not said will come."""
+        """Take the reports of the node until its stdout ends. A node that has not reported its end by then
+        has failed.
+        """
         assert self._process.stdout is not None
         failure: NodeFailed | None = None
         try:
@@ -178,7 +180,7 @@ class Node:
         self._on_news()
 
     def _how_it_ended(self, code: int) -> str:
-        """Say how the process ended, with the last line of its stderr."""
+        """Return how the process ended, in words, with the last line of its stderr."""
         ended = f"was killed by signal {-code}" if code < 0 else f"exited with code {code}"
         lines = self._stderr.read_text(encoding="utf-8", errors="replace").strip().splitlines()
         told = f": {lines[-1]} (see {self._stderr})" if lines else ""

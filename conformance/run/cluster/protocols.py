@@ -94,7 +94,9 @@ def _running(protocol: Implementation[Any]) -> Member:
 
 
 def _hasty(name: str) -> Implementation[Any]:
-    """The implementation of this name with short waiting times; of a layer, that of the whole stack."""
+    """Return the implementation of this name with short waiting times; for the name of a single layer, that
+    of the whole stack.
+    """
     if not _is_stack(name) and name not in registry.known_protocols():
         from antiphon.conformance.compare.bindings.registry import bound_protocol  # here: seldom needed
 
@@ -111,12 +113,12 @@ def _hasty(name: str) -> Implementation[Any]:
 
 
 def _is_stack(name: str) -> bool:
-    """Names of layers, top first."""
+    """Return True if the name is a stack: names of layers, the top one first, with colons between them."""
     return ":" in name and all(layer.isalpha() and layer.isupper() for layer in name.split(":"))
 
 
 def _makes_members(value: object) -> bool:
-    """A function whose first parameter is a `Membership`."""
+    """Return True for a function whose first parameter is a `Membership`."""
     if not inspect.isfunction(value):
         return False
     first = next(iter(inspect.signature(value).parameters.values()), None)

@@ -93,7 +93,9 @@ class Relay:
         self._ring_by(link.next_due())
 
     def _forward(self, pair: Pair, leaving: list[bytes]) -> None:
-        """Send to the receiver, from the socket that it knows the sender by."""
+        """Send datagrams to the receiver of a pair, from the socket that the receiver knows as the
+        sender's.
+        """
         sender, receiver = pair
         back, address = self._sockets[receiver, sender], self._addresses.get(receiver)
         for data in leaving:

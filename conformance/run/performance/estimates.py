@@ -31,7 +31,7 @@ class Estimate(NamedTuple):
 
     @property
     def _digits(self) -> int:
-        """The digits after the point: three of the mean."""
+        """Number of digits after the decimal point with which the mean shows three significant digits."""
         return max(0, 2 - math.floor(math.log10(abs(self.mean)))) if self.mean else 0
 
 

@@ -47,21 +47,21 @@ class _Core(ProtocolCore[Any], Protocol):
 
 
 class _Request:
-    """Some process wants to multicast an update."""
+    """Event: a process requests to multicast an update."""
 
 
 class _Silence:
-    """The end of a silence after which the token may be passed."""
+    """Event: a silence ends, after which the holder may pass the token."""
 
 
 class _Alarm(NamedTuple):
-    """A member's timer rings."""
+    """Event: a timer of a member expires."""
 
     process: int
 
 
 class _Arrival(NamedTuple):
-    """A message arrives at these members; whether it carries an update."""
+    """Event: a message arrives at these members; `carries` says whether it has an update."""
 
     sender: int
     receivers: tuple[int, ...]
@@ -90,7 +90,7 @@ def simulate(setting: Setting, seed: int) -> Result:
 
 
 class _Group:
-    """The members of one run, and what is going to happen."""
+    """The members of one run, and the queue of future events."""
 
     def __init__(self, setting: Setting, seed: int) -> None:
         members = setting.members
@@ -110,7 +110,7 @@ class _Group:
         self._round: _Round | None = None
 
     def run(self) -> Result:
-        """Everything, up to where the last measured update is known everywhere to be stable."""
+        """Run until all members know that the last measured update is stable; return the result."""
         setting, meter, agenda = self.setting, self.meter, self._agenda
         for process, core in enumerate(self.cores):
             core.start(0.0)
@@ -176,7 +176,9 @@ class _Group:
         self._schedule(self._now + self.setting.silence_ms, _Silence())
 
     def _settle(self, process: int) -> None:
-        """Let a member do what it can, and its process multicast what waits, until neither does anything."""
+        """Let a member take its enabled steps and its process multicast waiting updates, until neither has
+        anything to do.
+        """
         core, now, meter, waiting = self.cores[process], self._now, self.meter, self._waiting[process]
         while True:
             for delivery in core.settle(now):
@@ -200,7 +202,7 @@ class _Group:
     # The bus --------------------------------------------------------------------------------------------
 
     def _transmit(self, sender: int, outputs: Sequence[Send[Any]]) -> None:
-        """Each message once, after whatever the bus has to carry before."""
+        """Send each message of a member once, after the messages that already wait for the bus."""
         others, at = self._others[sender], 0
         while at < len(outputs):
             last = outputs[min(at + len(others), len(outputs)) - 1]
@@ -224,7 +226,9 @@ class _Group:
         self._schedule(self._bus_free + setting.delay_ms, _Arrival(sender, receivers, message, carries))
 
     def _skip_rounds(self) -> None:
-        """Rule 5: if the last round brought everybody back to where it began, and nothing is on the way."""
+        """Skip idle rounds of the token (rule 5), if the last round restored the state of all members and no
+        message is on its way.
+        """
         agenda, last, self._round = self._agenda, self._round, None
         if len(agenda) != 1 or not isinstance(agenda[0][2], _Request):
             return

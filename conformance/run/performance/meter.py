@@ -44,7 +44,9 @@ class Result(Struct, frozen=True, kw_only=True):
 
 
 class _Update:
-    """One update on its way: when it was asked for, and how many others deliver it and know it stable."""
+    """An update on its way: the time of its request, and the numbers of other members that have delivered it
+    and that know it to be stable.
+    """
 
     __slots__ = ("at", "counts", "delivered", "known", "source")
 

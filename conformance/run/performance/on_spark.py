@@ -50,7 +50,9 @@ def sweep_on(
 
 
 def _runs(jobs: list[bytes]) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return the function that takes the runs of these numbers."""
+    """Return the function that a Spark task runs: it takes the numbers of jobs, runs these jobs, and returns
+    their results.
+    """
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:

@@ -38,7 +38,9 @@ _MARKS: Final = dict(zip(PROTOCOLS, ("square", "triangle", "circle", "diamond"),
 
 
 class _Figure(NamedTuple):
-    """One figure of the paper: its number, caption and axis, what of a result it shows, what is computed."""
+    """One figure of the paper: its number, caption and axis, the simulated quantity that it shows, and the
+    computed one.
+    """
 
     number: int
     caption: str

@@ -61,7 +61,7 @@ def _of(runs: Runs, setting: Setting, figure: Callable[[Result], float]) -> floa
 
 
 def _stability(runs: Runs, setting: Setting) -> float:
-    """In units of 1/lambda."""
+    """Return the mean time to stability in a setting, in units of 1/lambda."""
     return _of(runs, setting, lambda result: result.stability_ms) / setting.interarrival_ms
 
 
@@ -209,7 +209,7 @@ def load_points(unequal: bool) -> Callable[[Scale], list[Setting]]:
 
 
 def _spread(counts: Sequence[int]) -> float:
-    """The coefficient of variation: 0 where all have the same."""
+    """Return the coefficient of variation of the counts: 0 if all are equal."""
     return pstdev(counts) / mean(counts)
 
 

@@ -59,7 +59,9 @@ def overhead(setting: Setting) -> float:
 
 
 def _between_acks_ms(setting: Setting) -> float:
-    """The mean time between two passes of the token: a request, or T without one."""
+    """Return the mean time between two passes of the token: it passes with a request, or after T without
+    one.
+    """
     return (1 - _silent(setting)) / setting.arrivals_a_ms
 
 
@@ -75,8 +77,8 @@ def _passes_until_all_spoke(setting: Setting) -> float:
 
 
 def _hit(rest: int, draws: int, each: float) -> float:
-    """Return the probability that so many draws hit all of a certain `rest`, if each hits each so
-    probably.
+    """Return the probability that `draws` draws hit every one of `rest` members, if a draw hits each of them
+    with probability `each`.
     """
     if rest > draws:
         return 0.0
@@ -92,13 +94,15 @@ def _hit(rest: int, draws: int, each: float) -> float:
 
 
 def _rotation_ms(setting: Setting) -> float:
-    """The mean time of a round: n passes, and the messages that come meanwhile."""
+    """Return the mean time of a round of Totem's token: n passes, and the messages sent in it."""
     busy = setting.arrivals_a_ms * setting.message_ms
     return setting.members * (setting.control_ms + setting.delay_ms) / (1 - busy)
 
 
 def _waiting_ms(setting: Setting) -> float:
-    """For the token: of a queue that is served as far as it was when the server came."""
+    """Return the mean time that a request waits for Totem's token, by the formula for a queue with gated
+    service.
+    """
     n, walk, service = setting.members, setting.control_ms + setting.delay_ms, setting.message_ms
     busy = setting.arrivals_a_ms * service
     return (setting.arrivals_a_ms * service**2 + walk * (n + busy)) / (2 * (1 - busy))

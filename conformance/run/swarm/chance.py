@@ -158,7 +158,9 @@ def draw(seed: int, settings: Settings, implementation: Implementation[Any]) -> 
 def _asking(
     entries: Sequence[Entry], chance: random.Random, members: int, layers: dict[str, int] | None
 ) -> Iterator[Entry]:
-    """Each message asks to be delivered when so many members have it, if there are layers that wait."""
+    """Yield the entries of a schedule. If the layers can wait, each broadcast gets the number of members that
+    must have its message before it is delivered.
+    """
     for entry in entries:
         if isinstance(entry, Broadcast) and layers is not None:
             yield structs.replace(entry, holders=chance.randint(1, members))
@@ -167,7 +169,9 @@ def _asking(
 
 
 def _drawn_within(budget: Budget, seed: int, settings: Settings, network: Network) -> Drawn:
-    """A run that a bounded model could have."""
+    """Draw a run that stays within a bounded model: only the faults of the model, at most as often as
+    there.
+    """
     draws = random.Random(f"{seed}:within")
     longest_ms = round(1.0 * 60.0 ** draws.random(), 1)
     calm_ms = round(longest_ms * 200.0 ** draws.random(), 1)
@@ -195,7 +199,7 @@ def _drawn_within(budget: Budget, seed: int, settings: Settings, network: Networ
 
 
 class _Draws:
-    """The generator of a seed, and what it draws, always in the same order."""
+    """Generator of a seed's draws, always in the same order."""
 
     def __init__(self, seed: int, settings: Settings) -> None:
         self._random = random.Random(seed)
@@ -208,7 +212,9 @@ class _Draws:
         return self._random.random() < probability
 
     def _span(self, least: float, most: float) -> float:
-        """A time in whole tenths of a millisecond, small ones as often as large ones."""
+        """Draw a time between two times, in tenths of a millisecond. Its logarithm is uniform: short times
+        are as likely as long ones.
+        """
         return float(round(least * (most / least) ** self._random.random(), 1))
 
     def _moment(self) -> float:
@@ -251,7 +257,9 @@ class _Draws:
         return found
 
     def entries(self, *, large: bool) -> Iterator[Entry]:
-        """Broadcasts, and the faults that are not of datagrams; `large`: payloads may be of any size."""
+        """Draw the broadcasts, and the faults other than those of datagrams. With `large`, payloads may be of
+        any size.
+        """
         members = range(self._settings.members)
         yield from self._broadcasts(members, large=large)
         if FaultKind.ONE_WAY_CUT in self.faults:
@@ -275,7 +283,9 @@ class _Draws:
                 yield self._jump(process)
 
     def _broadcasts(self, members: Sequence[int], *, large: bool) -> Iterator[Broadcast]:
-        """Spread over the run, or in bursts with idle phases between; by all members, or mostly by one."""
+        """Draw the broadcasts: spread over the run, or in bursts with idle phases; from all members, or
+        mostly from one.
+        """
         eager, favour = self._random.choice(members), self._random.choice((0.0, 0.0, 0.8))
         bursts = sorted(self._moment() for _ in range(self._random.randint(1, 5)))
         size = self._random.choice((0, 0, 100, 2_000 if large else 500))
@@ -286,19 +296,21 @@ class _Draws:
             yield Broadcast(burst if FaultKind.IDLE in self.faults else moment, process, size_bytes)
 
     def _partition(self, members: Sequence[int]) -> Cut:
-        """Some of the members hear nothing of the others."""
+        """Draw a partition: some members receive nothing from the others."""
         side = set(self._some(members))
         crossing = tuple(link for link in _links(members) if (link[0] in side) != (link[1] in side))
         return Cut(*self._interval(2000.0), crossing)
 
     def _jump(self, process: int) -> Jump:
-        """Forward by up to ten seconds, or standing still for up to a tenth of one."""
+        """Draw a jump of a member's clock: forward by up to ten seconds, or a stop of up to a tenth of a
+        second.
+        """
         if self._chance(0.25):
             return Jump(min(self._moment(), self.calm_ms), process, -self._span(1.0, 100.0))
         return Jump(self._moment(), process, self._span(1.0, 10_000.0))
 
     def _some(self, members: Sequence[int]) -> list[int]:
-        """At least one of the members, and not all."""
+        """Draw a subset of the members that is neither empty nor all of them."""
         return sorted(self._random.sample(members, self._random.randint(1, len(members) - 1)))
 
 

@@ -85,7 +85,7 @@ def core_calls_of(core: str, seed: int, settings: Settings) -> tuple[Ending, lis
 
 
 class _Recorder:
-    """The tracer of the endpoints; it knows their cores, too."""
+    """Tracer of the endpoints of a run, which also records the calls to their cores."""
 
     recording = True
 
@@ -96,7 +96,7 @@ class _Recorder:
         self._arrived: dict[Sent, int] = {}
 
     def around(self, implementation: Implementation[Any]) -> Implementation[Any]:
-        """The same, with cores that tell."""
+        """Return the implementation with cores that record their calls."""
 
         def made(me: int, members: int, _: tracing.Tracer) -> ProtocolCore[Any]:
             return _Told(self, implementation.core(me, members, _Own(self.deeds)))
@@ -116,19 +116,21 @@ class _Recorder:
                 self._arriving = (sender, counter, me)
 
     def received(self, me: int, message: Any) -> None:
-        """A core takes what `record` was just told of."""
+        """Record that a core receives the message of the event that `record` got last."""
         name = self._arriving
         assert name is not None
         self._arrived[name] = self._arrived.get(name, 0) + 1
         self.deeds.append(Receives(me, name, message))
 
     def rests(self, me: int, snapshot: Hashable, sends: list[Send[Any]]) -> None:
-        """A core hands over what is to be sent."""
+        """Record the snapshot of a core that has taken all its possible steps, and the messages that it
+        sends.
+        """
         self.deeds.append(Rests(me, snapshot))
         self._leaving[me] = deque(sends)
 
     def finished(self) -> list[Deed]:
-        """All deeds; of what was sent it is known now whether it came."""
+        """Return all deeds of the run. Each sent message has its number of arrivals now."""
         return [
             Sends(deed.process, deed.name, deed.message, self._arrived.get(deed.name, 0))
             if isinstance(deed, Sends)
@@ -138,7 +140,7 @@ class _Recorder:
 
 
 class _Own:
-    """The tracer of a core: the steps that it takes of its own accord."""
+    """Tracer of a core, which records its internal steps."""
 
     recording = True
 
@@ -155,7 +157,7 @@ class _Own:
 
 
 class _Told:
-    """A core as it is, whose calls are told first."""
+    """Wrapper of a core that records its calls and passes them on."""
 
     def __init__(self, recorder: _Recorder, core: ProtocolCore[Any]) -> None:
         self._recorder, self._core = recorder, core
@@ -164,19 +166,19 @@ class _Told:
         return getattr(self._core, name)
 
     def broadcast(self, payload: bytes, now: float) -> Identifier:
-        """The same, told when it was not refused."""
+        """Broadcast a payload through the core; record the call unless the core raises."""
         at = len(self._recorder.deeds)
         identifier = self._core.broadcast(payload, now)
         self._recorder.deeds.insert(at, Broadcasts(self._core.me, bytes(payload)))
         return identifier
 
     def receive(self, sender: int, message: Any, now: float) -> None:
-        """The same."""
+        """Record that the core gets a message, and pass the message to the core."""
         self._recorder.received(self._core.me, message)
         self._core.receive(sender, message, now)
 
     def outputs(self) -> list[Send[Any]]:
-        """The same, and where the core stands."""
+        """Return the messages that the core sends, and record them with the core's snapshot."""
         sends = self._core.outputs()
         self._recorder.rests(self._core.me, self._core.snapshot(), sends)
         return sends

@@ -133,7 +133,9 @@ def shows_order(schedule: Schedule) -> bool:
 
 
 def _hoards(ending: Ending) -> list[str]:
-    """Return the members that keep more than the last of the messages that everybody has delivered."""
+    """Return sentences on the members that store delivered messages which their protocol should have
+    forgotten.
+    """
     most = KEPT_MAX * ending.schedule.members
     return [
         f"process {process} keeps {kept} payloads at rest: more than {KEPT_MAX} for each member"
@@ -143,7 +145,9 @@ def _hoards(ending: Ending) -> list[str]:
 
 
 def _refusals(ending: Ending) -> list[str]:
-    """Return the refusals of members by each other, on a network that changes no byte."""
+    """Return sentences on the datagrams of members that another member refused, although the network changes
+    no byte.
+    """
     return [
         f"process {process} refuses {count} datagrams of members: {kind}"
         for process, endpoint in enumerate(ending.network.endpoints)

@@ -71,11 +71,11 @@ _WHO = (Process, Message)
 
 
 class _Steps(Visitor):
-    """The numbers of all steps that are enabled anywhere."""
+    """Visitor of a model's graph: the step numbers that are enabled in any state."""
 
     def __init__(self) -> None:
         self.numbers: set[int] = set()
 
     def transitions(self, _state: int, moves: Sequence[tuple[int, Any]]) -> None:
-        """Keep them."""
+        """Store the numbers of the enabled steps of a state."""
         self.numbers.update(number for number, _ in moves)

@@ -87,7 +87,7 @@ class Picture(Log):
         return 0.0 if self._network is None else self._network.now
 
     def _happens(self, process: int | None, label: str, *, fault: bool = False) -> None:
-        """A row of its own, if there is room."""
+        """Add a row for an event of a process; do nothing if the diagram is full."""
         if len(self._rows) == ROWS_MAX:
             self._left_out += 1
             return
@@ -98,7 +98,7 @@ class Picture(Log):
         return f"{round(self._now, 1):,g} ms"
 
     def _arrives(self, name: Pair) -> None:
-        """The message ends in the last row; a second copy is an arrow of its own."""
+        """End the arrow of a message in the last row; draw a second copy as an arrow of its own."""
         if self._left_out:
             return
         arrow = self._arrows[self._sent[name]]
@@ -109,7 +109,9 @@ class Picture(Log):
             self._arrows.append(arrived)
 
     def _row(self, process: int) -> bool:
-        """The last row is this member's, of now, or a new one of an untold cause; False: there is no room."""
+        """Make the last row one of this member at the present time: add a row without a stated cause if it is
+        not. Return False if the diagram is full.
+        """
         if self._at != (process, self._now):
             self._happens(process, "sends")
         return not self._left_out

@@ -117,7 +117,9 @@ class _Run:
         self._early: list[str] = []
 
     def take(self) -> Ending:
-        """Until the end; whatever a member raises ends the run."""
+        """Run the schedule to its end, and return the final state. An error that a member raises ends the
+        run.
+        """
         network, ending = self.network, Ending(self.network, self.schedule)
         self._script()
         ends, messages = self.schedule.ends_ms, len(self.schedule.broadcasts)
@@ -162,8 +164,8 @@ class _Run:
                 ending.kept = self._kept_at_rest()
 
     def _kept_at_rest(self) -> tuple[int, ...]:
-        """Return the number of payloads that each member keeps, if they forget: when no member keeps too
-        many, or at last.
+        """Return the number of payloads that each member stores at rest, for a protocol that forgets. Let
+        time pass until no member stores too many, or a limit is reached.
         """
         network, last_ms = self.network, self.network.now + FORGETTING_MS
         kept: tuple[int, ...] = ()
@@ -179,7 +181,9 @@ class _Run:
         return sum(map(len, self.network.deliveries))
 
     def _look(self) -> None:
-        """Log what applications got since the last time, and see whether enough members have it."""
+        """Log the new deliveries to applications, and note those made before the requested number of members
+        had the message.
+        """
         if self.log is None and not self._asked:
             return
         for process, deliveries in enumerate(self.network.deliveries):
@@ -199,7 +203,7 @@ class _Run:
             self._early.append(told)
 
     def _script(self) -> None:
-        """Put everything that has a time on the network's agenda."""
+        """Schedule all timed entries on the simulated network."""
         network, schedule = self.network, self.schedule
         payloads, counts = schedule.payloads(), [0] * schedule.members
         for broadcast in schedule.broadcasts:
@@ -216,7 +220,7 @@ class _Run:
         self.network.broadcast(name[0], payload, self._asked.get(name, 1))
 
     def _fault(self, entry: Entry) -> None:
-        """Begin and end a fault."""
+        """Schedule the begin and the end of a fault."""
         network = self.network
         match entry:
             case Cut(at_ms=at, until_ms=until, links=links):
@@ -239,7 +243,7 @@ class _Run:
         self.network.script(ms, act)
 
     def _cut(self, cuts: list[Cut]) -> None:
-        """From now on these links are cut, and no others."""
+        """Cut the links of these entries, and restore all others."""
         self._cuts = cuts
         self.network.heal()
         for cut in cuts:
@@ -247,8 +251,8 @@ class _Run:
 
 
 def _asked(schedule: Schedule) -> dict[tuple[int, int], int]:
-    """Return the number of members that have a message when it is delivered, for messages that ask for more
-    than one.
+    """Return, for each message that requests more than one holder, how many members must have it before it is
+    delivered.
     """
     counts = [0] * schedule.members
     asked: dict[tuple[int, int], int] = {}

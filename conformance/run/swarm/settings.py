@@ -113,7 +113,7 @@ class Settings(Struct, frozen=True, kw_only=True):
             raise ValueError("deliver is each, layers is never; without layers no message waits for holders")
 
     def _see_what_joins(self) -> None:
-        """Raise ValueError if this is of groups alone whose members stay."""
+        """Raise ValueError if a setting is allowed only for groups whose members stay."""
         usual = Settings()
         for name in ("layers", "deliver", "sealed", "multicast", "planted", "within"):
             if getattr(self, name) != getattr(usual, name):

@@ -54,7 +54,7 @@ def shrink(
 
 
 class _Spent(Exception):
-    """All runs were taken; the best schedule so far has to do."""
+    """Signal that the limit of runs is reached: the shortest failing schedule so far is the result."""
 
 
 class _Shrinking:
@@ -70,7 +70,7 @@ class _Shrinking:
         self._tries = 0
 
     def take(self) -> Schedule:
-        """Until a round changes nothing."""
+        """Simplify the schedule in rounds, until a round changes nothing; return it."""
         try:
             before = None
             while before != self.best:
@@ -85,7 +85,7 @@ class _Shrinking:
         return self.best
 
     def _try(self, candidate: Schedule) -> bool:
-        """Take a candidate for the best if it fails."""
+        """Run a candidate; if it fails alike, make it the best schedule. Return whether it does."""
         if candidate == self.best:
             return False
         self._tries += 1
@@ -112,7 +112,7 @@ class _Shrinking:
             self._try(self._with(entry for entry in self.best.entries if not isinstance(entry, kind)))
 
     def _chunks(self) -> None:
-        """Take away chunks of entries, halves first."""
+        """Remove chunks of entries while the schedule still fails: halves first, single entries last."""
         size = max(1, len(self.best.entries) // 2)
         while True:
             position = 0
@@ -125,7 +125,7 @@ class _Shrinking:
             size //= 2
 
     def _members(self) -> None:
-        """Leave out the last members while nobody needs them."""
+        """Remove the last members while the schedule still fails without them."""
         while self.best.members > 2:
             gone = self.best.members - 1
             entries = [entry for entry in map(_without(gone), self.best.entries) if entry is not None]
@@ -134,7 +134,7 @@ class _Shrinking:
                 return
 
     def _simple(self) -> None:
-        """Make each entry as simple as can be."""
+        """Replace each entry by the simplest one with which the schedule still fails."""
         for position in range(len(self.best.entries)):
             entry = self.best.entries[position]
             for simpler in _simpler(entry, self.best.delay_ms):
@@ -148,7 +148,7 @@ class _Shrinking:
 
 
 def _place(entry: Entry) -> tuple[str, float, str]:
-    """Entries of a kind stand together, in the order of time."""
+    """Sort key of an entry: its kind, then its time."""
     return type(entry).__name__, getattr(entry, "at_ms", 0.0), repr(entry)
 
 
@@ -170,7 +170,7 @@ def _without(process: int) -> Callable[[Entry], Entry | None]:
 
 
 def _simpler(entry: Entry, usual_ms: float) -> Iterator[Entry]:
-    """The same entry with rounder times and smaller sizes, the simplest first."""
+    """Yield entries like this one with rounder times and smaller sizes, the simplest first."""
     match entry:
         case Broadcast(at_ms=at, size_bytes=size, holders=holders):
             yield from (replace(entry, holders=to) for to in range(1, holders))
@@ -210,6 +210,6 @@ def _shorter(entry: Cut | Pause | Slow) -> Iterator[Entry]:
 
 
 def _rounder(number: float) -> Iterator[float]:
-    """Rounder numbers, the roundest first; never the number itself."""
+    """Yield numbers rounder than this one, the roundest first."""
     found = [float(round(number, digits)) for digits in (-4, -3, -2, -1, 0)]
     return (first for first, _ in groupby([0.0, *found]) if first != number)

@@ -141,7 +141,9 @@ def run_swarm(
 
 
 def _chunks(core: str, seeds: range, settings: Settings, jobs: int) -> Iterator[tuple[list[RunResult], int]]:
-    """The results of these seeds, in their order, and what some of them together took of a processor."""
+    """Run these seeds in chunks. Yield, in the order of the seeds, the results of a chunk and the processor
+    time that it took.
+    """
     chunks = [seeds[at : at + _CHUNK] for at in range(0, len(seeds), _CHUNK)]
     take = partial(_chunk, core, settings)
     if jobs == 1:

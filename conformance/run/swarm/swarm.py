@@ -115,7 +115,7 @@ def fitted(core: str, settings: Settings) -> Settings:
 
 @cache
 def core_of(name: str, planted: str | None = None, *, join: bool = False) -> Implementation[Any]:
-    """The implementation of a protocol as groups run it, with a planted fault if one is named.
+    """Return the implementation of a protocol as groups run it, with a planted fault if one is named.
 
     Args:
         name: the name of the protocol.
@@ -235,7 +235,7 @@ def _kind(core: str, settings: Settings, schedule: Schedule | None = None) -> tu
 
 
 def _told_to(counted: Any, settings: Settings) -> dict[str, Any]:
-    """Return the listener that counts while a run is taken that is not written down."""
+    """Return the arguments of a run that pass a counting listener in place of a log."""
     return {"log": counted} if settings.join else {"tracer": counted}
 
 

@@ -100,7 +100,7 @@ class Coverage:
     tables: str
 
     def total(self, what: str) -> int:
-        """Return the sum over all actions."""
+        """Return the sum of a count over all actions."""
         return sum(getattr(action, what) for action in self.actions)
 
 
@@ -161,7 +161,9 @@ def coverage(
 
 
 def _settings(batch: Batch, protocol: str, members: int) -> Settings | None:
-    """The settings of a batch that is a swarm of this protocol and size, without a planted fault."""
+    """Return the settings of a batch, if it is a swarm of this protocol and size without a planted fault;
+    else None.
+    """
     told = json.loads((batch.directory / "batch.json").read_text()).get("swarm", {})
     if told.get("core") != protocol:
         return None
@@ -177,7 +179,7 @@ def _read(
     session: SparkSession, batch: Batch, protocol: str, constants: Mapping[str, Any], wanted: Settings,
     model: Model,
 ) -> None:  # fmt: skip
-    """Take the runs of a batch again, and keep what their paths have."""
+    """Take the runs of a batch again, read each as a path of the model, and store the rows of the paths."""
     place, runs = _paths(batch, model), _rows(batch.directory / "swarm")
     tasks = max(-(-runs // _RUNS_A_TASK), min(runs, 2 * cores(session)))
     results = session.read.parquet(f"file://{batch.directory / 'swarm'}").select("seed", "steps", "sent")
@@ -192,7 +194,9 @@ def _read(
 def _takes(
     protocol: str, constants: dict[str, Any], wanted: Settings
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return the function that takes runs by their seeds."""
+    """Return the function of a Spark task: it takes runs by their seeds, and returns the rows of their
+    paths.
+    """
 
     def take(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         told = [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
@@ -265,7 +269,7 @@ def _joined(
 
 
 def _actions(model: Model, whole: DataFrame) -> Iterator[Exercised]:
-    """Each action of the model."""
+    """Yield the counts of each action of the model."""
     first = Window.partitionBy("action").orderBy(~F.col("prompt"), "depth", "state", "step")
     never = whole.filter("times = 0").withColumn("place", F.row_number().over(first)).filter("place = 1")
     nearest = {row["action"]: row for row in never.collect()}
@@ -282,7 +286,7 @@ def _actions(model: Model, whole: DataFrame) -> Iterator[Exercised]:
 
 
 def _put(staging: Path, place: Path) -> None:
-    """Put a table into its place, unless another has done so meanwhile."""
+    """Move a table into its place in the lake; discard it if another process has done so meanwhile."""
     place.parent.mkdir(parents=True, exist_ok=True)
     try:
         staging.rename(place)
@@ -296,6 +300,6 @@ def _rows(place: Path) -> int:
 
 
 def _table(session: SparkSession, path: Path, schema: pa.Schema) -> DataFrame:
-    """A table of the lake; nothing in its path is a pattern."""
+    """Read a table of the lake with this schema; characters such as `*` in its path are no pattern."""
     reader = session.read.option("__globPaths__", "false").schema(from_arrow_schema(schema))
     return reader.parquet(f"file://{path}")

@@ -92,7 +92,7 @@ class Model:
         yield _batch(rows)
 
     def _prompt(self) -> set[tuple[int, int]]:
-        """The prompt transitions, as state and number."""
+        """Return the prompt transitions, each as a state and the number of a step."""
         return _Prompt(self._edges, self._moves, self._binding).found
 
     def trace(self, state: int, step: str) -> Trace:
@@ -107,18 +107,20 @@ class Model:
 
 
 class _Moves(Visitor):
-    """The transitions of each state that was expanded."""
+    """Visitor that stores the transitions of each expanded state."""
 
     def __init__(self) -> None:
         self.found: list[Sequence[tuple[int, int]]] = []
 
     def transitions(self, _state: int, moves: Sequence[tuple[int, int]]) -> None:
-        """Keep them."""
+        """Store the transitions of a state."""
         self.found.append(moves)
 
 
 class _Prompt:
-    """The transitions `found` that are taken where processes do at once what they can."""
+    """Search for the transitions `found` that occur if each process takes its enabled internal steps at
+    once.
+    """
 
     def __init__(
         self, edges: Transitions, moves: Sequence[Sequence[tuple[int, int]]], binding: CoreBinding[Any]
@@ -136,8 +138,8 @@ class _Prompt:
                 left.append(after)
 
     def _out(self, state: int) -> Iterator[tuple[int, int, bool, int | None]]:
-        """The steps from here: the number, where it leads, whether a process takes it of its own accord, and
-        which one it concerns.
+        """Yield the steps from a state: its number, its target, whether it is an internal step, and the
+        process that it concerns.
         """
         for number, after in self._moves[state] if state < len(self._moves) else ():
             if number not in self._known:
@@ -147,7 +149,9 @@ class _Prompt:
             yield number, after, *self._known[number]
 
     def _after(self, state: int) -> set[int]:
-        """Return the states after one event at a process, which then does what it can, or in the network."""
+        """Return the states after one event. If it is an event at a process, the process then takes its
+        enabled internal steps.
+        """
         ends: set[int] = set()
         for number, after, own, process in self._out(state):
             if not own:
@@ -156,7 +160,9 @@ class _Prompt:
         return ends
 
     def _settled(self, states: set[int], me: int) -> set[int]:
-        """Return the states after these when a process has done what it can."""
+        """Return the states that follow from these when process `me` has taken all its enabled internal
+        steps.
+        """
         ends: set[int] = set()
         passed, left = set(states), list(states)
         while left:

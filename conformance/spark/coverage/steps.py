@@ -52,11 +52,11 @@ class Path:
 
 
 class _Left(Exception):
-    """The run leaves the model at this."""
+    """Signal that a run leaves the model, with the event at which it does."""
 
 
 class _Known(NamedTuple):
-    """A step, and whom it concerns."""
+    """Step of the model, with the process and the packet that it concerns."""
 
     step: Step
     stimulus: Stimulus
@@ -104,7 +104,7 @@ class Reader:
 
 
 class _Walk:
-    """One run: where its path stands."""
+    """Walk through the deeds of one run, with the present state of its path in the model."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader, self._binding = reader, reader.binding
@@ -119,7 +119,9 @@ class _Walk:
             self._settle(process, ())
 
     def take(self, deed: Deed, later: Sequence[Deed]) -> None:
-        """The steps of a deed, which these follow. Raises _Left."""
+        """Take the steps of the model that match a deed; `later` are the deeds that follow. Raise _Left if
+        there are none.
+        """
         match deed:
             case Broadcasts(process=me, payload=payload):
                 self._one(self._enabled(me, lambda k: k.step.action in SENDING)[:1], "broadcast")
@@ -146,7 +148,7 @@ class _Walk:
                 self._compare(me, snapshot)
 
     def _enabled(self, me: int | None, wanted: Callable[[_Known], bool]) -> list[tuple[int, int]]:
-        """The moves of a process from here that are wanted."""
+        """Return the enabled steps of a process, or of the environment, that match a condition."""
         known = self._reader.known
         return [
             (number, after)
@@ -155,7 +157,7 @@ class _Walk:
         ]
 
     def _one(self, moves: Sequence[tuple[int, int]], what: str) -> None:
-        """Take the only one of these."""
+        """Take the single step in a list; raise _Left unless it has exactly one."""
         if len(moves) != 1:
             raise _Left(f"{what}: {'not enabled' if not moves else 'several steps are meant'}")
         ((number, after),) = moves
@@ -163,7 +165,9 @@ class _Walk:
         self.state = after
 
     def _settle(self, me: int, later: Sequence[Deed]) -> None:
-        """Take the internal steps of a process; of several the one that it reported."""
+        """Take the internal steps of a process; if several are enabled, take the one that the core
+        reported.
+        """
         told = deque(_told(me, later, self._binding))
         while moves := self._enabled(me, lambda k: k.internal):
             if len(moves) > 1 and told:
@@ -174,7 +178,9 @@ class _Walk:
                 told.popleft()
 
     def _packet(self, sender: int, to: int, message: Any) -> object:
-        """The packet that a message stands for, whose payloads have the names of the model."""
+        """Return the specification's packet for a message of a core, whose payloads are replaced by those of
+        the model.
+        """
         if not self._binding.channel:
             return None
         try:
@@ -183,7 +189,7 @@ class _Walk:
             raise _Left(f"{_kind(message)}: no packet of the model") from refused
 
     def _compare(self, me: int, snapshot: Any) -> None:
-        """Require that a core which rests shows the values of the path."""
+        """Raise _Left unless the snapshot of a core at rest has the values of the path's state."""
         program = self._binding.program
         shown = self._binding.project(me, _renamed(snapshot, self._names))
         state = dict(zip(program.variables, self._reader.edges.unpack(self.state), strict=True))
@@ -193,7 +199,7 @@ class _Walk:
 
 
 def _told(me: int, later: Iterable[Deed], binding: Binding) -> Iterable[str]:
-    """The own steps of a process that follow in a row."""
+    """Yield the names of the internal steps that the process takes next without an interruption."""
     for deed in later:
         if not (isinstance(deed, Steps) and deed.process == me and deed.action in binding.internal):
             return
@@ -201,7 +207,7 @@ def _told(me: int, later: Iterable[Deed], binding: Binding) -> Iterable[str]:
 
 
 def _takes(known: _Known, sender: int, packet: object) -> bool:
-    """Return True if a step takes what this sender has sent."""
+    """Return True if a step of the model receives this packet from this sender."""
     link = known.stimulus.link
     if link is not None:
         return link.sender == sender
@@ -213,7 +219,7 @@ def _kind(message: Any) -> str:
 
 
 def _renamed(value: Any, names: dict[bytes, bytes]) -> Any:
-    """A message or snapshot with payloads by their names in the model."""
+    """Replace the payloads in a message or a snapshot by those of the model."""
     match value:
         case bytes():
             return names.get(value, value)

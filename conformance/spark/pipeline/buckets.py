@@ -36,8 +36,8 @@ Words = npt.NDArray[np.uint32]
 
 
 class Spill:
-    """File of the rows of one chunk on their way into buckets; a context, which puts the file in its place
-    when it ends well.
+    """File of the rows of one chunk on their way into buckets. It is a context manager, which moves the file
+    to its place when it ends without an error.
     """
 
     def __init__(self, path: Path, buckets: int) -> None:

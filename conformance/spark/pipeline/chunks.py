@@ -121,7 +121,7 @@ def reads_chunks(
 
 
 class _Chunk:
-    """The reading of one chunk. Events of several logs are noted together, since most logs are short."""
+    """Reader of one chunk. Events of several logs are processed together, since most logs are short."""
 
     def __init__(self, staging: Path, chunk: int, buckets: int, open_runs: OpenRuns) -> None:
         self.staging, self.chunk, self.open_runs = staging, chunk, open_runs
@@ -136,7 +136,9 @@ class _Chunk:
         self.quarantine: parquet.ParquetWriter | None = None
 
     def read(self) -> int:
-        """Write the rows of all events, and the rest; the number of rows."""
+        """Read the runs of the chunk; write the rows of their events, their faults and their counts. Return
+        the number of rows.
+        """
         plan = (self.staging / "plan" / f"{self.chunk}.json").read_bytes()
         try:
             with self.spill:
@@ -158,18 +160,20 @@ class _Chunk:
         return self.written
 
     def take(self, waiting: _Waiting) -> None:
-        """Take events of a log."""
+        """Take events that were read from a log."""
         self.waiting.append(waiting)
         self.events += waiting.events
         self._note(_EVENTS_MIN)
 
     def fault(self, row: dict[str, Any]) -> None:
-        """A fault of a run, a row of `QUARANTINE`."""
+        """Store a row of `QUARANTINE`, about a fault of a run."""
         self.faults.append(row)
         self._set_aside(_FAULTS_MAX)
 
     def _note(self, least: int) -> None:
-        """Note the events that wait, if they are so many, or runs are; and end the runs that are read."""
+        """Compute the facts and the rows of the waiting events, and finish the runs that are read; do nothing
+        while fewer than `least` events and runs wait.
+        """
         if max(self.events, len(self.read_through)) < least:
             return
         waiting, self.waiting, self.events = self.waiting, [], 0
@@ -184,13 +188,13 @@ class _Chunk:
         self._hand_on(ROWS_MAX)
 
     def _hand_on(self, most: int) -> None:
-        """Give rows on, if they are more than that."""
+        """Write the waiting rows to the spill file, if they are more than `most`."""
         if self.rows.size > most:
             self.written += self.rows.size
             self.spill.add(self.rows.batch())
 
     def _set_aside(self, most: int) -> None:
-        """Write the faults that are held, if they are more than that."""
+        """Write the waiting faults to their file, if they are more than `most`."""
         if len(self.faults) <= most:
             return
         if self.quarantine is None:
@@ -203,7 +207,9 @@ class _Chunk:
 
 
 class _Waiting(NamedTuple):
-    """Events of a log that have been read and not noted: how many, and the parts that they came in."""
+    """Events of a log that were read and not yet processed: their number, and the parts in which they were
+    read.
+    """
 
     run: int
     facts: LogFacts
@@ -212,7 +218,7 @@ class _Waiting(NamedTuple):
 
 
 class _Run:
-    """The reading of one run, and how much its logs hold so far."""
+    """Reader of one run, with the number of lines and bytes of its logs so far."""
 
     def __init__(self, chunk: _Chunk, opened: OpenedRun) -> None:
         self.chunk, self.opened = chunk, opened
@@ -221,12 +227,12 @@ class _Run:
         self.lines = self.events = self.faults = 0
 
     def read(self) -> None:
-        """Read all logs."""
+        """Read all logs of the run."""
         for process, path, log in self.opened.logs:
             self.headers[process] = self._read_log(process, path, log)
 
     def end(self) -> Fact:
-        """Note what is wrong between the logs; all facts."""
+        """Record the faults between the logs; return the facts about the whole run."""
         own = Path(self.opened.path)
         contents = self.facts.contents(may_be_less=self.faults > 0)
         for problem in faults_between(own, self.headers, contents):
@@ -236,13 +242,13 @@ class _Run:
         return self.facts.of_run(self.faults)
 
     def counts(self) -> dict[str, Any]:
-        """A row of `RUNS`."""
+        """Return the row of `RUNS` for the run."""
         named = {"run": self.opened.number, "name": self.opened.name, "path": self.opened.path}
         counts = {"processes": len(self.headers), "lines": self.lines, "events": self.events}
         return named | counts | {"faults": self.faults, "kinds": self.facts.kinds} | self.facts.counts()
 
     def _read_log(self, process: int, path: str, log: str | bytes) -> Header | None:
-        """Read one log; its header."""
+        """Read one log; return its header, or None."""
         header: Header | None = None
         facts = self.facts.log(process)
         parts: list[Block | list[tuple[int, Event]]] = []
@@ -273,7 +279,7 @@ class _Run:
         self.chunk.take(_Waiting(self.opened.number, facts, size, parts))
 
     def _fault(self, process: int | None, path: str, line: int, reason: str, text: bytes | None) -> None:
-        """Note what is wrong."""
+        """Record a fault of a log, or, without a process, of the whole run."""
         self.faults += 1
         located = {"run": self.opened.number, "process": process, "path": path, "line": line}
         self.chunk.fault(located | {"reason": reason, "text": text})

@@ -85,8 +85,9 @@ _CAUSALITY: Final = np.array([_CAUSES.get(code, 0) for code in range(len(CODES))
 
 @dataclass
 class _Handover:
-    """One side hands messages over, the other takes them: each next, in the same words, and none before it is
-    handed over. `waiting` are those under way, a row for each word and a column for each message.
+    """Check of the messages that one side of a process hands to the other: each is taken next, with the same
+    content, and none before it was handed over. `waiting` are those under way, a row for each field of the
+    content and a column for each message.
     """
 
     words: tuple[int, ...]
@@ -95,7 +96,9 @@ class _Handover:
     waiting: Longs = field(default_factory=lambda: np.zeros((0, 0), np.int64))
 
     def note(self, values: Longs, handed: Bools, taken: Bools) -> None:
-        """Note events: which of them hand over, and which take."""
+        """Process events; the masks `handed` and `taken` say which of them hand a message over and which take
+        one.
+        """
         waiting = values[list(self.words)][:, handed]
         if self.waiting.size:
             waiting = np.concatenate([self.waiting, waiting], axis=1)
@@ -145,7 +148,7 @@ class LogFacts:
         return _CRASH in self.kinds
 
     def _note(self, events: _Events, begin: int, end: int) -> None:
-        """Note these of the events."""
+        """Process the events from index `begin` to `end`."""
         kinds = events.kinds[begin:end]
         self.kinds.update(kinds)
         self.events += end - begin
@@ -168,7 +171,7 @@ class LogFacts:
         self._note_handover(events.columns, kinds, slice(begin, end))
 
     def _note_counts(self, kinds: bytes, sources: list[int], counts: list[int], delivered: int) -> None:
-        """Note that the identifiers of each source grow."""
+        """Check that the identifiers of each source grow from event to event."""
         last, process = self.last_counts, self.process
         for kind, source, count in zip(kinds, sources, counts, strict=True):
             if kind == _BROADCAST and source == process:
@@ -206,8 +209,8 @@ class LogFacts:
 
 
 class _Events(NamedTuple):
-    """Events of several logs, with what is asked of each log's: computed for all at once, since most logs are
-    short. What stands before an event is counted from the first of all.
+    """Events of several logs, with values computed for all of them at once, since most logs are short. Counts
+    of earlier events begin at the first event of all logs.
     """
 
     columns: Columns
@@ -223,8 +226,8 @@ class _Events(NamedTuple):
 
 
 def note(columns: Columns, logs: Sequence[tuple[LogFacts, int]]) -> Longs:
-    """Take events of logs, with the number of events of each log, and, for each event, the number of
-    deliveries up to it in its log.
+    """Process events of several logs. `logs` has, for each log, its facts and the number of its events.
+    Return, for each event, the number of deliveries up to it in its log.
     """
     kind, values = columns.kind, columns.values
     delivered, causality = kind == _DELIVER, _CAUSALITY[kind]
@@ -265,7 +268,7 @@ class Facts:
         self.logs: list[LogFacts] = []
 
     def log(self, process: int) -> LogFacts:
-        """Begin with the next log."""
+        """Return the facts of another log, of this process."""
         self.logs.append(LogFacts(process))
         return self.logs[-1]
 

@@ -56,7 +56,7 @@ class GrowingLogs(DataSource):
         return "antiphon-growing-logs"
 
     def schema(self) -> StructType:
-        """See `RANGES`."""
+        """Return the schema of a row, `RANGES`."""
         return RANGES
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: ARG002, N802 - Spark's names
@@ -65,7 +65,7 @@ class GrowingLogs(DataSource):
 
 
 class _Ranges(InputPartition):
-    """Some logs that grew, each with its size."""
+    """Partition of a stream: the logs that grew, each with its range of bytes."""
 
     def __init__(self, seen_us: int, grown: list[tuple[str, int, int]]) -> None:
         self.seen_us, self.grown = seen_us, grown
@@ -88,8 +88,8 @@ class _Reader(DataSourceStreamReader):
         return ReadMaxBytes(BYTES_A_TRIGGER)
 
     def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:  # noqa: N802 - Spark's name
-        """Return the present end of the logs; the same offset if none has grown and it is no time for a
-        tick.
+        """Return the present sizes of the logs as the next offset; return the offset `start` if none has
+        grown and no tick is due.
         """
         left = limit.max_bytes if isinstance(limit, ReadMaxBytes) else None
         assert left is not None or isinstance(limit, ReadAllAvailable)

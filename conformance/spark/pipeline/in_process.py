@@ -157,6 +157,8 @@ def _process_of(name: str) -> int | None:
 
 
 def _in_turn(broken: dict[str, list[RunVerdict]]) -> Iterator[RunVerdict]:
-    """The first of each property, so that none hides another, then the second of each, and so on."""
+    """Yield the violations in turn: the first of each property, then the second of each, and so on, so that
+    no property hides another.
+    """
     for place in range(SHOWN_MAX):
         yield from (verdicts[place] for verdicts in broken.values() if place < len(verdicts))

@@ -195,7 +195,9 @@ def _rows(place: Path) -> int:
 
 
 def _first_violations(session: SparkSession, batch: Batch, found: DataFrame) -> list[RunVerdict]:
-    """The first of each property, so that none hides another, then the second of each, and so on."""
+    """Return the first violations of a batch in turn: the first of each property, then the second of each,
+    and so on.
+    """
     first = Window.partitionBy("property").orderBy("run")
     violated = found.filter(F.col("outcome") == Outcome.VIOLATED.value)
     few = violated.withColumn("place", F.row_number().over(first)).filter(F.col("place") <= SHOWN_MAX)
@@ -222,7 +224,7 @@ def _first_violations(session: SparkSession, batch: Batch, found: DataFrame) -> 
 
 
 def _first_unknown(session: SparkSession, batch: Batch, found: DataFrame) -> dict[str, str]:
-    """Return for each property the reason why it is unknown in the first run of which that is so."""
+    """Return, for each property, the reason why it is unknown in the first run that leaves it unknown."""
     first = Window.partitionBy("property").orderBy("run")
     unknown = found.filter(F.col("outcome") == Outcome.UNKNOWN.value)
     few = unknown.withColumn("place", F.row_number().over(first)).filter(F.col("place") == 1)
@@ -243,7 +245,7 @@ def _names(session: SparkSession, batch: Batch) -> DataFrame:
 
 
 def _table(session: SparkSession, path: Path, columns: str | StructType) -> DataFrame:
-    """A table of a batch; nothing in its path is a pattern."""
+    """Read a table of a batch; characters such as `*` in its path are no pattern."""
     reader = session.read.option("__globPaths__", "false").schema(columns).format("parquet")
     return reader.load(f"file://{path.absolute()}")
 

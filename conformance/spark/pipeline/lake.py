@@ -72,7 +72,7 @@ class Batch:
 
     @property
     def id(self) -> str:
-        """Return its name in the lake."""
+        """Return the name of the batch in the lake."""
         return self.directory.name
 
 
@@ -134,7 +134,7 @@ def found_lake(place: Path) -> None:
 
 
 def _new(runs: Sequence[FoundRun], known: Mapping[str, str], place: Path) -> list[FoundRun]:
-    """The runs that a lake has not.
+    """Return the runs that the lake does not have.
 
     Raises:
         InputError: one that it has is not the same any more.
@@ -233,12 +233,14 @@ def put_batch(staging: Path, lake: Path, buckets: int, marks: Mapping[str, str],
 
 
 def _each(session: SparkSession, many: int, work: Callable[[Any], Any]) -> None:
-    """Have so many pieces of work done, one a task, each of which is given its number."""
+    """Run `work` in as many Spark tasks; each gets its number."""
     session.range(0, many, 1, many).mapInArrow(work, "rows bigint").agg(F.sum("rows")).collect()
 
 
 def _plan(runs: Sequence[FoundRun], most: int, places: Mapping[str, str]) -> list[list[PlannedRun]]:
-    """Cut the runs of a batch into chunks of so many bytes, unless that is too many."""
+    """Divide the runs of a batch into chunks of about equal size, at most `most` bytes each unless that gives
+    too many chunks.
+    """
     chunks: list[list[PlannedRun]] = [[]]
     size = 0
     for number, run in enumerate(runs):
@@ -264,7 +266,7 @@ def _batches(runs: Sequence[FoundRun], most: int) -> Iterator[list[FoundRun]]:
 
 
 def _marks(lake: Path) -> dict[str, str]:
-    """Return the mark of every run of a lake, which changes with its logs."""
+    """Map each run of a lake to its mark, which changes when its logs change."""
     if not any(lake.iterdir()):
         return {}
     return {
@@ -283,7 +285,7 @@ def _writing(lake: Path) -> Iterator[None]:
 
 
 def _write_json(path: Path, document: dict[str, Any]) -> None:
-    """Write a file that is there whole or not at all."""
+    """Write a JSON file, whole or not at all."""
     partial = path.with_name(f".{path.name}-partial")
     partial.write_text(json.dumps(document) + "\n")
     partial.rename(path)
@@ -294,7 +296,7 @@ def _total(table: pa.Table, column: str) -> int:
 
 
 def _uri(path: Path) -> str:
-    """As Spark takes paths: nothing in it is escaped."""
+    """Return a path as a URI for Spark, without escapes."""
     return f"file://{path.absolute()}"
 
 

@@ -39,12 +39,12 @@ def is_local(master: str) -> bool:
 
 
 def is_connect(master: str) -> bool:
-    """Return True if it is the address of a Spark Connect server, which has the session."""
+    """Return True if the address is that of a Spark Connect server."""
     return master.startswith("sc://")
 
 
 def is_private(master: str) -> bool:
-    """Return True if no other machine takes part: all ports can be of the loopback interface."""
+    """Return True if no other machine takes part, so that all ports can be of the loopback interface."""
     return is_local(master) or (
         master.startswith("spark://") and all(_is_loopback(host) for host, _ in addresses(master))
     )
@@ -85,7 +85,9 @@ def require_master(master: str) -> None:
 
 
 def _speaks(master: str, connection: socket.socket) -> bool:
-    """Return True if who listens speaks as such a master does, where that can be asked in plain text."""
+    """Return True if the server on this connection speaks the protocol of such a master, or if the protocol
+    cannot be tested in plain text.
+    """
     if master.startswith("spark:"):
         return _speaks_spark(connection)
     is_plain = is_connect(master) and not re.search(r";(use_ssl=true|token=)", master, re.IGNORECASE)
@@ -93,7 +95,8 @@ def _speaks(master: str, connection: socket.socket) -> bool:
 
 
 def _speaks_http_2(connection: socket.socket) -> bool:
-    """Return True if who listens begins as a server of gRPC does, to a client that begins: with its settings.
+    """Return True if the server on this connection answers the beginning of an HTTP/2 connection, as gRPC
+    does, with its settings.
 
     A frame is its length (3 bytes), its kind (1), flags (1) and the number of a stream (4). The client of
     Spark Connect says so too, when it has been loaded, which takes long where much else is done.
@@ -105,8 +108,8 @@ def _speaks_http_2(connection: socket.socket) -> bool:
 
 
 def _speaks_spark(connection: socket.socket) -> bool:
-    """Return True if who listens speaks the protocol between Spark's processes: it is asked for a file that
-    it has not, which it says.
+    """Return True if the server on this connection speaks the protocol between Spark's processes: it is asked
+    for a file that it does not have, and answers so.
 
     A frame is its length (8 bytes, these included), its kind (1 byte), and, of a request for a file and of
     the answer that there is none, a name (4 bytes for its length).
@@ -129,7 +132,9 @@ def _received(connection: socket.socket, size: int) -> bytes:
 
 
 def _require_yarn() -> None:
-    """Spark finds YARN by Hadoop's configuration, and waits for ever where that is the empty one."""
+    """Raise InputError if Hadoop's configuration, by which Spark finds YARN, names no resource manager: Spark
+    would wait for ever.
+    """
     places = [os.environ[name] for name in ("YARN_CONF_DIR", "HADOOP_CONF_DIR") if os.environ.get(name)]
     if not any((Path(place) / "yarn-site.xml").is_file() for place in places):
         told = " and ".join(places) + (" have" if len(places) > 1 else " has") if places else "there is"

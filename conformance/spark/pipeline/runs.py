@@ -44,7 +44,7 @@ class FoundRun:
 
     @property
     def is_remote(self) -> bool:
-        """Return True if only Spark can read it."""
+        """Return True if only Spark can read the logs of the run."""
         return is_uri(self.path)
 
 
@@ -80,7 +80,7 @@ def find_runs(paths: Sequence[str | Path]) -> Found:
 
 
 def is_uri(path: str) -> bool:
-    """Return True if this is an address on another file system than this machine's."""
+    """Return True if this is an address on a file system other than this machine's."""
     return bool(_URI.match(path))
 
 
@@ -137,7 +137,9 @@ def runs_at(paths: Iterable[str]) -> list[FoundRun]:
 
 
 def _runs_in(source: Path) -> list[FoundRun]:
-    """The runs of a directory: itself, if it holds logs, else the directories in it."""
+    """Return the runs in a directory: the directory itself if it has logs, else its subdirectories that have
+    logs.
+    """
     source = source.absolute()
     try:
         with os.scandir(source) as entries:
@@ -165,7 +167,7 @@ def _runs_of(source: str, names: Sequence[str]) -> list[FoundRun]:
 
 
 def _run(path: str) -> FoundRun:
-    """A directory as a run; one that cannot be listed has no logs, as its faults will say."""
+    """Return a directory as a run. A directory that cannot be listed becomes a run without logs."""
     try:
         with os.scandir(path) as entries:
             there = {entry.name: entry for entry in entries}

@@ -104,7 +104,7 @@ _PLAN: Final = {
 
 @contextmanager
 def in_one_pass(session: SparkSession) -> Iterator[None]:
-    """Settings of Spark under which a plan of this module has no sort and one exchange."""
+    """Context in which Spark's settings make the plans of this module need no sort and one exchange."""
     with confs(session, _PLAN):
         yield
 

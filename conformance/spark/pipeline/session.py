@@ -318,8 +318,8 @@ def _start(master: str, home: Path, scratch: Path, volume: int) -> SparkSession:
 
 
 def _require_workers(session: SparkSession, master: str) -> None:
-    """Ask a standalone master who works for it; with nobody Spark would wait for ever. One that has just
-    started is given a moment.
+    """Raise PipelineError if a standalone master has no worker, since Spark would wait for ever. Wait a
+    moment for a master that has just started.
     """
     assert session._jvm is not None
     java, named = session._jvm.org.apache.spark, session._jvm.java.lang.Class.forName
@@ -388,7 +388,7 @@ def _configuration(master: str, log4j: Path, scratch: Path, volume: int) -> dict
 
 @contextmanager
 def _environment(**variables: str | None) -> Iterator[None]:
-    """Set these variables for a while; None takes one away."""
+    """Context in which environment variables have these values; None removes a variable."""
     before = {name: os.environ.get(name) for name in variables}
     _set(variables)
     try:

@@ -159,7 +159,9 @@ class _Swarm:
         self.core, self.seeds, self.settings = core, seeds, settings
 
     def results(self, session: SparkSession, tasks: int | None = None) -> DataFrame:
-        """Take all runs, in so many tasks, or as many as suit the session. Gives `RESULTS`."""
+        """Take all runs in this number of tasks, by default as many as suit the session. Return the rows of
+        `RESULTS`.
+        """
         wanted = max(4 * cores(session), len(self.seeds) // _SEEDS_A_TASK) if tasks is None else tasks
         most = min(_SEEDS_A_TASK, -(-len(self.seeds) // wanted))
         tasks = -(-len(self.seeds) // most)
@@ -195,7 +197,7 @@ class _Swarm:
         return RunResult(core=self.core, name=f"{self.core}-{row['seed']}", **said)
 
     def _again(self, told: RunResult) -> RunResult:
-        """Take a run here, with its schedule and logs."""
+        """Take a run a second time in this process, with its schedule and logs."""
         assert told.seed is not None
         found = run_seed(self.core, told.seed, self.settings)
         if without_run(found) != told:
@@ -234,13 +236,15 @@ class _Swarm:
             return Swarmed(report, put_batch(staging, lake, buckets, {}, swarm=told), is_new=True)
 
     def _kept(self, failed: Collection[RunResult], sample: int) -> list[int]:
-        """The seeds of the runs that fail, and of so many, evenly spread, whatever became of them."""
+        """Return the seeds whose logs are stored: those of failing runs, and a sample of all seeds, evenly
+        spread.
+        """
         many = min(sample, len(self.seeds))
         spread = {self.seeds[k * len(self.seeds) // many] for k in range(many)}
         return sorted(spread | {result.seed for result in failed if result.seed is not None})
 
     def _lines(self, report: SwarmReport) -> int:
-        """About how many lines the logs of a run have."""
+        """Estimate the number of lines in the logs of a run."""
         return 2 * report.sent // report.runs + 3 * self.settings.members * self.settings.messages
 
     def _opens(self) -> OpenRuns:
@@ -261,7 +265,7 @@ _BYTES_A_BUCKET: Final = 64 << 20
 
 
 def _chunks(seeds: list[int], workers: int) -> list[list[KeptSeed]]:
-    """Cut the runs that are kept into tasks, of which there is one at least."""
+    """Divide the runs whose logs are stored into chunks for tasks; there is at least one chunk."""
     kept = [KeptSeed(number, seed) for number, seed in enumerate(seeds)]
     most = max(1, min(_SEEDS_A_TASK, -(-len(kept) // (4 * workers))))
     return [kept[at : at + most] for at in range(0, len(kept), most)] or [[]]
@@ -288,7 +292,7 @@ def _sums(results: DataFrame) -> list[tuple[str, str, int]]:
 
 
 def _fingerprint(results: DataFrame) -> int:
-    """A number that all rows have a part in, whatever their order."""
+    """Return a number that depends on all rows, and not on their order."""
     columns = [name for name in RESULTS.fieldNames() if name not in ("processor_ns", *_COUNTED)]
     row = results.agg(F.bit_xor(F.xxhash64(*columns)).alias("all")).first()
     assert row is not None
@@ -310,7 +314,7 @@ def _takes(
 
 
 def _row(core: str, seed: int, wanted: Settings) -> dict[str, Any]:
-    """Take one run."""
+    """Take one run and return its row of `RESULTS`."""
     core_of(core, wanted.planted, join=wanted.join)  # what is loaded once is not the run's own time
     began = time.process_time_ns()
     result = run_seed(core, seed, wanted)
@@ -321,7 +325,7 @@ def _row(core: str, seed: int, wanted: Settings) -> dict[str, Any]:
 
 @contextmanager
 def _held(results: DataFrame) -> Iterator[DataFrame]:
-    """Take all runs once, however often they are asked for."""
+    """Context that computes the runs once, however often their results are used in it."""
     held = results.persist()
     try:
         yield held

@@ -119,7 +119,7 @@ Step = Callable[[tuple[str], Iterator[pd.DataFrame], GroupState], Iterator[pd.Da
 
 
 class _Fault(msgspec.Struct, frozen=True, order=True):
-    """A line of a log that is none."""
+    """Fault of a line in a growing log."""
 
     process: int
     line: int
@@ -178,7 +178,7 @@ class Watching(msgspec.Struct):
         return self._end(directory, SILENT)
 
     def _read(self, directory: Path, ends: Mapping[int, int]) -> None:
-        """Read on, a piece of each log after the other, and ask the window after each round."""
+        """Read the logs on in rounds, one piece of each log in a round; judge the window after each round."""
         left = dict(sorted(ends.items()))
         while left:
             for process, end in list(left.items()):
@@ -206,7 +206,7 @@ class Watching(msgspec.Struct):
 
     @property
     def _size(self) -> int:
-        """Number of bytes that were read."""
+        """Return the number of bytes that were read."""
         return sum(tail.at for tail in self.tails.values())
 
     def _is_over(self, window: Window) -> bool:
@@ -214,12 +214,12 @@ class Watching(msgspec.Struct):
         return len(self.tails) >= len(window.logs) and all(tail.ended for tail in self.tails.values())
 
     def _forget(self) -> None:
-        """Forget all but how far logs were read, and what was told."""
+        """Delete the state of the run except for the positions in its logs and the last report."""
         self.headers, self.seen_ms, self.gone, self.window = {}, {}, set(), None
         self.events, self.contents, self.faults, self.judged, self.is_forgotten = 0, Contents(), [], 0, True
 
     def _end(self, directory: Path, standing: str) -> Standing | None:
-        """Judge a run, and forget it."""
+        """Judge the whole logs of a run, delete its state, and return the report."""
         found = self._judged(directory, standing)
         self._forget()
         return self._say(found)
@@ -241,7 +241,7 @@ class Watching(msgspec.Struct):
         return Standing(str(directory), GOES_ON, worst, self.events, tuple(found))
 
     def _judged(self, directory: Path, standing: str) -> Standing:
-        """Ask the judge about whole logs, as far as they were read."""
+        """Judge the whole logs, up to the positions that were read; return the report."""
         run = load_run(directory, {process: tail.at for process, tail in self.tails.items()})
         judged = judge_run(run, self.promise)
         outcomes = judged.outcomes
@@ -260,7 +260,7 @@ class Watching(msgspec.Struct):
         return Standing(str(directory), standing, worst, self.events, (*found, *_of_faults(run.problems)))
 
     def _say(self, standing: Standing) -> Standing | None:
-        """Return the standing that is to be reported, unless it was."""
+        """Return the report, or None if it equals the last one."""
         broken = [(name, outcome, reason) for name, outcome, _, reason, _ in standing.found]
         told = [standing.standing, standing.outcome, broken]
         said = hashlib.blake2b(msgspec.json.encode(told), digest_size=12).hexdigest()
@@ -271,13 +271,15 @@ class Watching(msgspec.Struct):
 
 
 def _is_one(fault: Problem) -> bool:
-    """Return True if it is one of a run that goes on, too: what is not there may come."""
+    """Return True if a fault also counts while the run goes on; a missing line, log or broadcast may still
+    come.
+    """
     is_count = fault.reason.startswith(OTHER_COUNT)
     return fault.reason not in _MISSING_YET and fault.reason != NO_LOG and not is_count
 
 
 def _of_faults(faults: Sequence[Problem]) -> tuple[Broken, ...]:
-    """Return the findings about faults."""
+    """Return the rows of a report about faults."""
     return tuple((None, Outcome.UNKNOWN, 0, fault.reason, str(fault)) for fault in faults[:FAULTS_MAX])
 
 
@@ -391,7 +393,9 @@ def watch(
 
 
 def _follow(start: Callable[[], StreamingQuery], failed: list[Exception], *, once: bool) -> None:
-    """Start a query and wait for its end; again, if a process of Python's was too slow to start."""
+    """Start a query and wait for its end. Start it again if a Python process of Spark was too slow to
+    start.
+    """
     for attempt in range(_ATTEMPTS):
         query = start()
         try:
@@ -500,7 +504,9 @@ def _keeps(
 
 
 def _write(file: Path, standings: list[Standing]) -> bool:
-    """Write what a step said, whole; whether it was not there before."""
+    """Write the reports of a step to a file, whole or not at all. Return False if the file existed
+    already.
+    """
     is_new = not file.exists()
     rows = [row for standing in sorted(standings, key=lambda each: each.path) for row in standing.rows()]
     partial = file.with_name(f".{file.name}-partial")
@@ -510,7 +516,9 @@ def _write(file: Path, standings: list[Standing]) -> bool:
 
 
 def _stop(query: StreamingQuery) -> None:
-    """Stop a query. After an interrupt this thread's connection to Java still waits for an answer."""
+    """Stop a query from another thread: after an interrupt, this thread's connection to Java still waits for
+    an answer.
+    """
 
     def stop() -> None:
         with suppress(Py4JError, OSError):

@@ -86,16 +86,16 @@ def check_on_spark(
 
 
 class _Shown:
-    """The progress of a search, and within a level the number of finished tasks."""
+    """Display of a search's progress, and within a level of the number of finished tasks."""
 
     def __init__(self, show: Callable[[Progress], None]) -> None:
         self._show, self._last = show, Progress(0, 0, 0, 0, 0.0)
 
     def __call__(self, progress: Progress) -> None:
-        """A level is there."""
+        """Show the progress after a level."""
         self._last = progress
         self._show(progress)
 
     def tasks(self, told: str) -> None:
-        """Show that so many tasks of a level are done."""
+        """Show the number of finished tasks of a level."""
         self._show(dataclasses.replace(self._last, phase=told))

@@ -257,12 +257,14 @@ def locked_lake(directory: Path) -> Iterator[Lake]:
 
 
 def _column(words: Words) -> pa.Array:
-    """A column of Arrow from one of NumPy: made from its memory, since Arrow would load pandas first."""
+    """Return a column of Arrow that shares the memory of a column of NumPy. Arrow's own conversion would
+    import pandas.
+    """
     return pa.Array.from_buffers(pa.int64(), len(words), [None, pa.py_buffer(np.ascontiguousarray(words))])
 
 
 def _replace(file: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file aside, and put it in its place.
+    """Write a file beside its place, then rename it.
 
     Raises:
         LakeError: the disk is full.

@@ -76,8 +76,8 @@ class Runner:
         self.jobs = 0
 
     def find(self, work: Work, counts: Sequence[int]) -> list[Told]:
-        """Expand the level before `work.level`, which has so many states in each partition, and take in the
-        new states.
+        """Expand the level before `work.level`, and store the new states. `counts` has the number of its
+        states in each partition.
         """
         if sum(counts) < self._narrow:
             return _here(work, pieces(work.level - 1, counts, 1))
@@ -145,7 +145,7 @@ class Runner:
 
 
 def _here(work: Work, cut: Sequence[Sequence[Piece]]) -> list[Told]:
-    """A level, expanded in this process."""
+    """Expand a level in this process."""
     rows: dict[int, list[Words]] = defaultdict(list)
     told = []
     for given in cut:

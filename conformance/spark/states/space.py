@@ -80,7 +80,7 @@ class LakeSpace:
             self._left_position = self._position()
 
     def _begun(self, partitions: int) -> Content:
-        """A lake with the initial states."""
+        """Return the content of a new lake, which has the initial states."""
         batcher = self._batcher
         content = Content(SCHEMA, VERSION, self.program.name, self.program.digest, batcher.words, partitions)
         content.counts = [0] * batcher.kernel.codes.count
@@ -117,7 +117,7 @@ class LakeSpace:
         return self._starts()[-1]
 
     def _starts(self) -> list[int]:
-        """The first state of each level, and how many there are."""
+        """Return the number of the first state of each level, and at last the number of all states."""
         return list(accumulate(map(sum, self._content.levels), initial=0))
 
     def _level_of(self, state: int) -> int:
@@ -140,7 +140,7 @@ class LakeSpace:
         return fact in self._asked and fact not in self._muted
 
     def _take(self, level: int, told: Iterable[Told]) -> None:
-        """A level is there, with what its tasks tell."""
+        """Add a level with the results of its tasks to the content of the lake."""
         content = self._content
         counts = [0] * content.partitions
         for item in told:
@@ -200,7 +200,7 @@ class LakeSpace:
     # Going on -----------------------------------------------------------------------------------------------
 
     def resume(self) -> Position | None:
-        """Return the position of the search that left this lake, or None."""
+        """Return the position at which an earlier search left this lake, or None."""
         return self._left_position
 
     def _position(self) -> Position:
@@ -247,7 +247,7 @@ class LakeSpace:
         return bool((self._batcher.pack(value)[0] == self._row(state)).all())
 
     def _row(self, state: int) -> Words:
-        """The words of a state."""
+        """Return the words of a state."""
         way = self._content.ways.get(state)
         if way is not None:
             return np.array(way.words, dtype=np.uint64)
@@ -264,8 +264,8 @@ class LakeSpace:
     # Ways ---------------------------------------------------------------------------------------------------
 
     def _first(self, fact: str, level: int) -> int:
-        """The state of this level in which a fact is the case that a search would find first; the way to it
-        is remembered.
+        """Return the number of the first state of a level, in the order of a breadth-first search, in which a
+        fact is true. Store the path to it.
         """
         wanted = self._wanted.get(fact.removeprefix(CANNOT), False)
         targets = self._chosen(level, Choice(fact, wanted))
@@ -276,7 +276,7 @@ class LakeSpace:
         return way[-1][0]
 
     def _chosen(self, level: int, choice: Choice) -> dict[bytes, int]:
-        """The states of a level that are looked for, by their rows: their numbers."""
+        """Return the numbers of the states of a level that match a choice, by their rows."""
         counts = self._content.levels[level]
         begins = list(accumulate(counts, initial=self._starts()[level]))
         found: dict[bytes, int] = {}
@@ -287,10 +287,11 @@ class LakeSpace:
         return found
 
     def _way(self, level: int, targets: Mapping[bytes, int]) -> list[tuple[int, Words]]:
-        """The way to one of these states of a level: of all shortest ones the one that a search in the order
-        of discovery would find, as long as no level has more than `MOST_CHOSEN` states on such ways.
+        """Return a shortest path to one of these states of a level: the path that a search in the order of
+        discovery would find, if no level has more than `MOST_CHOSEN` states on shortest paths.
 
-        Backwards the states of each level that lead there are sought, then forwards the first of them.
+        First search backwards for the states of each level from which a target can be reached, then forwards
+        for the first of them.
         """
         sets = [dict(targets)]
         for before in range(level - 1, -1, -1):

@@ -115,7 +115,9 @@ def expand(work: Work, given: Sequence[Piece]) -> Iterator[Successors | Told]:
 
 
 def blocks(found: Successors) -> Iterator[tuple[int, int, int]]:
-    """Return the partitions with rows here, each with its first row and the one after its last."""
+    """Yield each partition that has rows here, with the index of its first row and the index after its
+    last.
+    """
     begin = 0
     for partition, end in enumerate(found.ends.tolist()):
         if end > begin:
@@ -158,7 +160,9 @@ def choose(work: Work, given: Sequence[Piece], choice: Choice) -> tuple[list[tup
 
 
 def _rows(work: Work, given: Sequence[Piece]) -> Iterator[Words]:
-    """The states of some pieces, at least `TOGETHER` at a time: of those a successor is kept once."""
+    """Yield the rows of the states of some pieces in batches of at least `TOGETHER` states, except for the
+    last batch. A successor that several states of a batch have is stored once.
+    """
     read: list[Words] = []
     for piece in given:
         for group in range(piece.first, piece.last):
@@ -180,7 +184,7 @@ def _facts(batcher: Batcher, rows: Words, predicates: Sequence[tuple[str, bool]]
 
 
 def _marked(batcher: Batcher, marks: int) -> Iterator[str]:
-    """The facts of marks that were joined."""
+    """Yield the facts that a combined bit mask of states has."""
     if marks & batches.QUIET:
         yield QUIET
     if marks & WRONG:
@@ -191,7 +195,7 @@ def _marked(batcher: Batcher, marks: int) -> Iterator[str]:
 
 
 def _chosen(batcher: Batcher, work: Work, rows: Words, choice: Choice) -> npt.NDArray[np.bool_]:
-    """Return the rows that are looked for."""
+    """Return a mask of the rows that match a choice."""
     if choice.before is not None:
         return batcher.leading_to(rows, choice.before)
     fact = choice.fact

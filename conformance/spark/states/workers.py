@@ -111,8 +111,8 @@ def _told(rows: Sequence[bytes]) -> pa.RecordBatch:
 
 @lru_cache(maxsize=2)
 def _prepare(recipe: Recipe) -> int:
-    """Make a program and its machine code, which stay; how many words its states have. Spark has garbage
-    collected after each task: what stays need not be looked through.
+    """Make a program and its machine code, which stay in the worker. Return the number of words of its
+    states. The made objects are exempt from the garbage collection that Spark runs after each task.
     """
     words = batcher_of(recipe).words
     gc.freeze()

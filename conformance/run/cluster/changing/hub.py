@@ -138,7 +138,9 @@ class Hub:
             self._ring_by(link.next_due())
 
     def _forward(self, pair: Pair, leaving: list[bytes], now: float) -> None:
-        """Send to the receiver, from where it knows the sender, now or later."""
+        """Send datagrams to the receiver of a pair, now or when they are due, from the socket whose address
+        the receiver knows as the sender's.
+        """
         late_ms = self._slow_ms.get(pair[0])
         for data in leaving:
             if late_ms is None:

@@ -97,7 +97,9 @@ def _founded_twice(written: Written) -> Iterator[str]:
 
 
 def _unequal(states: Mapping[int, Sequence[str]]) -> Iterator[str]:
-    """States that differ from the first one, and messages that a state has twice."""
+    """Yield a sentence on each process whose final state differs from the first process's, and on each state
+    that has a message twice.
+    """
     (first, state), *others = states.items() if states else [(0, [])]
     for process, other in others:
         for place, (one, another) in enumerate(zip_longest(state, other), 1):
@@ -112,7 +114,7 @@ def _unequal(states: Mapping[int, Sequence[str]]) -> Iterator[str]:
 
 
 def _unlike(written: Written, states: Mapping[int, Sequence[str]]) -> Iterator[str]:
-    """The first place at which a state has another message than the logs."""
+    """Yield a sentence on the first place at which a final state has another message than the logs."""
     for process, state in states.items():
         for place, digest in enumerate(state, 1):
             if digest not in written.places.get(place, {}):

@@ -82,7 +82,7 @@ class Application:
             tasks.create_task(self._send())
 
     def told(self, line: bytes) -> None:
-        """Obey a command of the parent."""
+        """Obey a command that the parent sent on standard input."""
         word = line + b"\n"
         if word == control.STOP:
             self._call(self._leave())
@@ -116,7 +116,9 @@ class Application:
         say(control.Finished(len(self._state.digests)))
 
     async def _broadcast(self, message: bytes) -> bool:
-        """Broadcast once the group takes it; whether it has. Who is excluded meanwhile asks again."""
+        """Broadcast once, as soon as the group accepts the message. Retry if the process is excluded
+        meanwhile. Return False if the group was left or closed.
+        """
         while True:
             try:
                 await self._group.broadcast(message)
@@ -170,7 +172,7 @@ def main() -> int:
 
 
 async def _take_part(orders: control.JoinOrders, bound: socket.socket, lines: Iterator[bytes]) -> None:
-    """Be a member until the parent says stop."""
+    """Be a member until the parent sends `stop`."""
     implementation = listed(orders.protocol)
     assert implementation is not None, "the parent has looked"
     state = State()
@@ -186,7 +188,9 @@ async def _take_part(orders: control.JoinOrders, bound: socket.socket, lines: It
 
 
 def _listen(lines: Iterator[bytes], application: Application) -> None:
-    """Take the parent's words in a thread: a process that hangs notices that the parent is gone."""
+    """Read the parent's commands in a thread, so that a process whose event loop hangs still notices the
+    parent's end.
+    """
     loop = asyncio.get_running_loop()
 
     def listen() -> None:

@@ -75,7 +75,7 @@ class RunningMember(Node):
     """True if SIGSTOP has stopped it."""
 
     def how_far(self) -> str:
-        """Return its progress in words."""
+        """Return the member's progress in words."""
         if self.standing is None:
             return f"process {self.number} has seen no view"
         where = f"view {self.standing.view} of {len(self.standing.members)} members"
@@ -211,7 +211,7 @@ class Run:
         await self._finish()
 
     async def _disturb(self) -> None:
-        """Do the deeds of one round, or of as many as there is time for."""
+        """Inject the faults of one round, or, with a time limit, of as many rounds as there is time for."""
         settings = self._settings
         over_at = time.monotonic() + settings.minutes * 60.0
         doing: set[asyncio.Task[None]] = set()
@@ -239,7 +239,7 @@ class Run:
             await asyncio.gather(*doing, return_exceptions=True)
 
     async def _finish(self) -> None:
-        """Bring all together, have them write down their states, and let them leave."""
+        """Bring all processes into one view, have them write their states, and let them leave."""
         self._hurries = True
         for member in self.members:
             member.tell(control.HURRY)
@@ -265,7 +265,7 @@ class Run:
         return all(member.round >= number for member in self.members)
 
     async def _until(self, condition: Callable[[], bool], most_s: float | None = None) -> bool:
-        """Wait until this is so; whether it is, after so many seconds at most."""
+        """Wait until the condition is true, for at most `most_s` seconds. Return whether it is."""
         until = None if most_s is None else time.monotonic() + most_s
         while not condition():
             if until is not None and time.monotonic() >= until:
@@ -276,7 +276,9 @@ class Run:
     # Who is where -------------------------------------------------------------------------------------------
 
     def _good(self) -> set[int]:
-        """The processes that are in the last view, are heard there, and have nothing done to them."""
+        """Return the processes that are in the last reported view, are connected there, and have no fault
+        now.
+        """
         view = self.view
         if view is None:
             return set()
@@ -291,13 +293,13 @@ class Run:
         }
 
     def _together(self) -> bool:
-        """Return True if all that run are in one view, and nobody else."""
+        """Return True if all running processes are in one view that has no other member."""
         view, running = self.view, self.members
         good = self._good()
         return view is not None and len(view.members) == len(running) == len(good)
 
     def _may(self, deed: Deed) -> bool:
-        """Return True if this may be done now, so that a majority stays."""
+        """Return True if a fault may be injected now: a majority stays undisturbed."""
         victims, good = {*deed.to}, self._good()
         if deed.early and not victims & (self._busy | good) and self._members[deed.to[0]] is not None:
             return True
@@ -307,7 +309,7 @@ class Run:
     # Deeds --------------------------------------------------------------------------------------------------
 
     async def _do(self, deed: Deed) -> None:
-        """Do it, and note it if somebody could feel it."""
+        """Inject a fault; count it if it could affect a process."""
         member = self._members[deed.to[0]]
         assert member is not None, "it was asked whether this may be done"
         felt = member.standing is not None
@@ -329,7 +331,9 @@ class Run:
         self.happened[deed.what] += felt
 
     def _done(self, task: asyncio.Task[None]) -> None:
-        """Give up at once when something could not be done, as when who was to leave does not."""
+        """Fail the run at once if a fault could not be injected, for example if a process that was to leave
+        does not.
+        """
         error = None if task.cancelled() else task.exception()
         if error is not None and not self._failed.done():
             self._failed.set_exception(error)
@@ -339,7 +343,7 @@ class Run:
         await self._start(member.number)
 
     async def _end(self, member: RunningMember) -> None:
-        """Kill it."""
+        """Kill a process."""
         member.leaves = True
         if member.standing is not None:
             self.killed.add(member.standing.me)
@@ -363,7 +367,9 @@ class Run:
         self._members[member.number] = None
 
     async def _pause(self, member: RunningMember, deed: Deed) -> bool:
-        """Stop it, and let it go on; a long time, until the others have excluded it."""
+        """Stop a process, and let it go on after the fault's duration; for a long pause, once the others have
+        excluded it. Return whether the fault could affect a process.
+        """
         was = member.standing
         member.stopped = True
         paused = asyncio.create_task(member.pause(_EXCLUDES * TIMEOUTS.exclude_ms / 1000.0))
@@ -383,7 +389,7 @@ class Run:
         return self.view is not None and incarnation not in self.view.members
 
     async def _disturbed(self, deed: Deed) -> bool:
-        """Have the relay lose or delay for a while; whether it had something to."""
+        """Have the relay lose or delay datagrams for the fault's duration. Return whether there were any."""
         everybody = range(self._settings.processes)
         apart: list[Pair] = []
         if deed.what is What.PARTITION:
@@ -431,7 +437,7 @@ class Run:
             member.tell(control.START)
 
     async def _watch(self, member: RunningMember) -> None:
-        """Tell when a process ends that was not to end."""
+        """Fail the run when a process ends that no fault has ended."""
         await asyncio.wait([member.ended])
         if not member.leaves and not self._failed.done():
             error = member.finished.exception() if member.finished.done() else None

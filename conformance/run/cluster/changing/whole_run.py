@@ -69,7 +69,7 @@ def run_changing(settings: ClusterSettings, home: Path, progress: Display) -> Cl
 
 
 async def _run(settings: ClusterSettings, home: Path, progress: Display) -> tuple[Hub, Run, tuple[str, ...]]:
-    """Run the processes; return the relay, the run, and why it went wrong, if so."""
+    """Run the processes. Return the relay, the run, and the reasons why it failed; none if it did not."""
     hub = Hub(settings.processes, settings.seed, settings.faults)
     key = secrets.token_bytes(KEY_BYTES) if settings.encrypted else None
     run = Run(settings, home, hub, key, lambda: progress(run.sent, hub.counts))
@@ -89,7 +89,7 @@ async def _run(settings: ClusterSettings, home: Path, progress: Display) -> tupl
 
 
 def _missing(settings: ClusterSettings, happened: Counter[What]) -> Iterator[str]:
-    """Name what was to happen and has happened to no process: such a run shows less than it claims."""
+    """Yield each requested fault that affected no process: a run without it shows less than it claims."""
     for what in whats(settings.kinds):
         if not happened[what]:
             yield f"no process was {what} that was a member; none is not a pass"

@@ -80,7 +80,7 @@ def draw(seed: int, settings: Settings, implementation: Implementation[Any]) -> 
 
 
 class _Later(Weather):
-    """Fates that begin at some time."""
+    """Generator of the fates of datagrams, whose faults begin at a given time."""
 
     def __init__(
         self, seed: int, rates: dict[Link, Rates], delay_ms: float, calm_ms: float, begins_ms: float
@@ -89,7 +89,9 @@ class _Later(Weather):
         self._begins_ms = begins_ms
 
     def __call__(self, sender: int, to: int, now: float) -> Sequence[float]:
-        """The delays of the copies that arrive."""
+        """Return the delays of the copies of a datagram that arrive; one usual delay before the faults
+        begin.
+        """
         if now < self._begins_ms:
             self._sent[sender, to] += 1
             return self._usual
@@ -97,7 +99,7 @@ class _Later(Weather):
 
 
 class _Draws:
-    """The generator of a seed, and what it draws, always in the same order."""
+    """Generator of a seed's draws for a group whose members change, always in the same order."""
 
     def __init__(self, seed: int, settings: Settings) -> None:
         self._random = random.Random(f"{seed}:changing")
@@ -118,7 +120,7 @@ class _Draws:
         self._starts: dict[int, float] = {}
 
     def choice(self, among: Sequence[Any]) -> Any:
-        """One of these."""
+        """Draw one element."""
         return self._random.choice(among)
 
     def _chance(self, probability: float) -> bool:
@@ -150,7 +152,7 @@ class _Draws:
         return found
 
     def entries(self) -> Iterator[Entry]:
-        """Broadcasts, and the faults that are not of datagrams."""
+        """Draw the broadcasts, and the faults other than those of datagrams."""
         processes = range(self._settings.members)
         yield from self._broadcasts(processes)
         starts = self._starts = dict.fromkeys(processes, self.begins_ms)
@@ -172,7 +174,9 @@ class _Draws:
                 yield Skew(process, float(self._random.randrange(10**6)), rate)
 
     def _broadcasts(self, processes: Sequence[int]) -> Iterator[Broadcast]:
-        """Spread over the run, or in bursts with idle phases between; by all, or mostly by one."""
+        """Draw the broadcasts: spread over the run, or in bursts with idle phases; from all processes, or
+        mostly from one.
+        """
         eager, favour = self.choice(processes), self.choice((0.0, 0.0, 0.8))
         bursts = sorted(self._between(0.0, self.calm_ms) for _ in range(self._random.randint(1, 5)))
         size = self.choice((0, 0, 100, 2_000))
@@ -204,7 +208,7 @@ class _Draws:
             yield self._jump(process, at)
 
     def _until(self, kind: FaultKind, at: float, *, forever: bool) -> float | None:
-        """Draw the end of a fault, or None: never."""
+        """Draw the time at which a fault ends, or None if it never ends."""
         times = self.timeouts
         if kind is FaultKind.RESTART:
             return at
@@ -220,7 +224,9 @@ class _Draws:
         return round(at + self._between(least, max(least, most)), 1)
 
     def _may_go(self, kind: FaultKind, at: float, until: float | None, process: int) -> bool:
-        """Return True if enough others are there all the time, or, now and then, in any case."""
+        """Return True if a majority of processes stays while a process has this fault. In one draw of ten,
+        return True in any case.
+        """
         late_ms = 2 * self.timeouts.exclude_ms
         end = float("inf") if until is None else until + late_ms
         meanwhile = {other for begin, over, other in self._away if begin <= end and at <= over}
@@ -236,14 +242,16 @@ class _Draws:
         return True
 
     def _jump(self, process: int, at: float) -> Jump:
-        """Forward by up to ten seconds, or standing still for longer than the others wait."""
+        """Draw a jump of a process's clock: forward by up to ten seconds, or a stop that is longer than the
+        others wait.
+        """
         at = self._between(at, max(at, self.calm_ms))
         if self._chance(0.5):
             return Jump(at, process, -self._between(10.0, 1.5 * self.timeouts.exclude_ms))
         return Jump(at, process, self._between(self.timeouts.heartbeat_ms, 10_000.0))
 
     def _of_links(self, processes: Sequence[int]) -> Iterator[Entry]:
-        """Yield the links that are cut, or slow."""
+        """Draw the links that are cut or slow, and when."""
         times = self.timeouts
         if FaultKind.ONE_WAY_CUT in self.faults:
             for _ in range(self._random.randint(1, 2)):

@@ -131,24 +131,24 @@ def _refused(life: Life) -> bool:
 
 
 def gaps(life: Life) -> bool:
-    """Return True if the places of its deliveries do not follow one another."""
+    """Return True if the numbers of a member's deliveries are not consecutive."""
     return any(after.number != before.number + 1 for before, after in pairwise(life.deliveries))
 
 
 def _owes(life: Life) -> bool:
-    """Return True if it has left, and not delivered all that it has broadcast before."""
+    """Return True if a member has left without delivering all that it had broadcast before."""
     left = bool(life.events) and isinstance(life.events[-1], Left)
     return left and sum(one.source == life.member for one in life.deliveries) < len(life.sent)
 
 
 def _storms(life: Life, ending: Ending) -> bool:
-    """Return True if the list has changed more often than there is any reason to, whatever happens."""
+    """Return True if a member's list has changed more often than the faults of the run can explain."""
     beats = ending.network.now / life.machine.timeouts.heartbeat_ms
     return life.machine.changes > CHANGES_MIN + CHANGES_MAX * beats
 
 
 def _accusations(life: Life, ending: Ending) -> list[str]:
-    """Return the accusations against a member, or by it against others."""
+    """Return sentences on the impossible messages that a member reports, or that others report from it."""
     told = [
         f"{life.member.name} refuses {count} datagrams of members: {kind}"
         for kind, count in sorted(life.machine.dropped.items())
@@ -166,7 +166,7 @@ def _accusations(life: Life, ending: Ending) -> list[str]:
 
 
 def _founds(ending: Ending) -> bool:
-    """Return True if the group was founded, or all are there to do it."""
+    """Return True if the group was founded, or all its processes are running, so that they can found it."""
     group = ending.network
     views = any(life.machine.view is not None for life in group.all_lives)
     return views or all(map(group.up, range(ending.schedule.members)))
@@ -177,7 +177,7 @@ def _stands_still(ending: Ending) -> bool:
 
 
 def _told(ending: Ending) -> list[str]:
-    """Return the state of all members that should be together."""
+    """Return sentences on the states of members that should be in one view at the end."""
     after = ending.network.now - ending.schedule.ends_ms
     lives = [life for life in ending.network.all_lives if life.alive and not life.over]
     each = [
@@ -189,7 +189,9 @@ def _told(ending: Ending) -> list[str]:
 
 
 def _shows_nothing(ending: Ending, *, drawn: bool) -> list[str]:
-    """Why a run shows nothing."""
+    """Return the reasons why a run shows nothing: a requested fault that could not happen, no delivery, or a
+    view that never changed.
+    """
     group = ending.network
     told = list(ending.missing)
     entries = [

@@ -115,7 +115,9 @@ class Picture(Log):
         return Diagram(title, shows, why, False, lanes, len(events), tuple(events), tuple(arrows))
 
     def _with_senders(self) -> list[_Row]:
-        """The first rows, and one for each step in which a datagram was sent that they follow from."""
+        """Return the rows of the diagram, with a row for each sending of a datagram that causes one of
+        them.
+        """
         for count in range(min(len(self._rows), ROWS_MAX), -1, -1):
             rows = self._rows[:count]
             known = {(row.step, row.process) for row in rows}

@@ -147,15 +147,17 @@ class _Run:
     # What is watched ----------------------------------------------------------------------------------------
 
     def cause(self, process: int, kind: str, datagram: int | None) -> None:
-        """Passed on."""
+        """Pass the input of a process on to the log."""
         self.log.cause(process, kind, datagram)
 
     def sends(self, process: int, to: int, datagram: int, kind: str, copies: int) -> None:
-        """Passed on."""
+        """Pass the sending of a datagram on to the log."""
         self.log.sends(process, to, datagram, kind, copies)
 
     def takes(self, process: int, life: Life, events: Sequence[Event]) -> None:
-        """Passed on; what waits for a number of deliveries may happen."""
+        """Pass the application's events on to the log; begin the faults that wait for this number of
+        deliveries.
+        """
         self.log.takes(process, life, events)
         if self._waiting:
             self._delivered[process] += sum(isinstance(event, Delivery) for event in events)
@@ -166,7 +168,9 @@ class _Run:
     # The script ---------------------------------------------------------------------------------------------
 
     def take(self) -> Ending:
-        """Until the end; whatever a member raises ends the run."""
+        """Run the schedule to its end, and return the final state. An error that a member raises ends the
+        run.
+        """
         group, ending = self.group, self.ending
         for process, at in self.starts.items():
             group.at(at, lambda process=process: self._start(process))  # type: ignore[misc]
@@ -226,13 +230,17 @@ class _Run:
         self._let_go_on(self.group.now + LINGER_MS)
 
     def _all_have_the_last(self) -> bool:
-        """True if all that are up have the last message of each: without order numbers do not say so."""
+        """Return True if all running processes have delivered the last message of each of them. Without a
+        common order, numbers of deliveries do not show this.
+        """
         lives = self._up()
         last = {life.sent[-1] for life in lives if life.sent}
         return all(last <= {one.payload for one in life.deliveries} for life in lives)
 
     def _let_go_on(self, until: float) -> None:
-        """Let time go by, and those that have left end when nobody needs them any more."""
+        """Let virtual time pass until `until`. End each process that has left, as soon as no other process
+        needs it.
+        """
         group = self.group
         while group.now < until and not self.ending.capped:
             left = self.settings.steps_max - group.steps
@@ -245,9 +253,9 @@ class _Run:
                     group.farewell(process)
 
     def _lost(self) -> bool:
-        """Return True if those that are up are no majority of the last view.
+        """Return True if the running processes are no majority of the last view.
 
-        Who joins counts when it was told, or when somebody can tell it.
+        A process that joins counts as a member of the view once it, or a running member, knows of the view.
         """
         views = [life.machine.view for life in self.group.all_lives if life.machine.view is not None]
         if not views:
@@ -260,7 +268,7 @@ class _Run:
         return len(there.intersection(last.members)) < last.majority
 
     def _settled(self) -> bool:
-        """Return True if all that are up are in one view, and have delivered all that each of them has
+        """Return True if all running processes are in one view, and have delivered all that each of them has
         broadcast.
         """
         lives = self._up()
@@ -304,7 +312,7 @@ class _Run:
             self.group.want(process, payload)
 
     def _put(self, entry: Entry, after: float) -> None:
-        """Put what a fault does on the agenda; its times count from there."""
+        """Schedule the effects of a fault; the times of its entry count from `after`."""
         match entry:
             case Crash(at_ms=at, process=process):
                 self._at(after + at, entry, process, "crashes", self._crash)
@@ -334,7 +342,7 @@ class _Run:
     def _at(
         self, at: float, entry: Any, process: int | None, what: str, act: Callable[[Any], FaultKind | None]
     ) -> None:
-        """Let a fault happen at this time; one that cannot is noted."""
+        """Schedule a fault for this time; note it as missing if it cannot happen then."""
 
         def happen() -> None:
             gone = process is not None and not self.group.up(process) and not isinstance(entry, Restart)
@@ -366,7 +374,9 @@ class _Run:
         return FaultKind.RESTART
 
     def _leave(self, entry: Leave) -> FaultKind | None:
-        """The application of a process that is stopped, or comes back just now, leaves when it goes on."""
+        """Let the application of a process leave. A process that is stopped, or about to return, leaves when
+        it goes on.
+        """
         life = self.group.life(entry.process)
         if life.paused or life.over:
             self._put(structs.replace(entry, at_ms=self.group.now + _RETRIES_MS), 0.0)
@@ -406,7 +416,7 @@ class _Run:
         self._set_links()
 
     def _set_links(self) -> None:
-        """From now on these links are cut or slow, and no others."""
+        """Cut or slow the links whose faults are active now; restore all others."""
         self.group.cut = {link for cut in self._cuts for link in cut.links}
         self.group.slow = {}
         for slow in self._slows:
