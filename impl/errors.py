@@ -49,7 +49,7 @@ class LocalError(GroupError):
 
 
 class Busy(LocalError):
-    """Error: a core was asked to broadcast while it cannot take another message."""
+    """Error: a core was asked to broadcast while it can take no further message."""
 
 
 class PayloadTooLarge(LocalError):
@@ -57,7 +57,7 @@ class PayloadTooLarge(LocalError):
 
 
 class InvalidMembership(LocalError):
-    """Error: the members, their addresses or the own place among them do not fit together."""
+    """Error: the members, their addresses and this member's place among them contradict one another."""
 
 
 class InvalidSetting(LocalError, ValueError):
@@ -90,8 +90,8 @@ class SystemRefusal(LocalError, OSError):
 
 
 class UnusableAddress(SystemRefusal):
-    """Error: an address cannot be resolved, bound or reached from the own one; the message names it and the
-    reason.
+    """Error: an address cannot be resolved, or bound, or reached from this member's own address; the message
+    names it and the reason.
     """
 
 

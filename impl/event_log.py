@@ -51,11 +51,15 @@ _logger = logging.getLogger("antiphon")
 
 
 class LogRefused(SystemRefusal):
-    """A log cannot be created; the message says where and why. An existing one is never overwritten."""
+    """Error: a log cannot be created; the message says where and why. An existing log is never
+    overwritten.
+    """
 
 
 class EventLog:
-    """A tracer that writes `process-ME.ndjson`; a context manager, used once."""
+    """Tracer that writes the events of a member to `process-ME.ndjson`. It is a context manager, used
+    once.
+    """
 
     recording = True
 
@@ -69,7 +73,8 @@ class EventLog:
         protocol: str,
         events_max: int = EVENTS_MAX,
     ) -> None:
-        """The log of member `me` in a directory that all members' logs are brought to; it is made if need be.
+        """Create the log of member `me` in a directory, which is made if it does not exist. The logs of all
+        members are to be brought to that directory.
 
         Raises:
             LogRefused: the log exists, or cannot be created.
@@ -144,7 +149,7 @@ class EventLog:
         return f"<EventLog {str(self.path)!r}: {told}>"
 
     def _work(self) -> None:
-        """The thread: wait for events, write them, until the log is closed and all are written."""
+        """Write queued events in the log's own thread, until the log is closed and the queue is empty."""
         told = 0
         while True:
             self._news.wait()
@@ -160,7 +165,7 @@ class EventLog:
             self._closing.wait(_BATCH_S)
 
     def _lines(self) -> bytes:
-        """The lines of the next events."""
+        """Return the lines of the queued events."""
         lines = bytearray()
         for _ in range(min(len(self._queue), _CHUNK)):
             event = self._queue.popleft()
@@ -173,7 +178,9 @@ class EventLog:
         return bytes(lines)
 
     def _write(self, data: bytes) -> None:
-        """Write, unless a write has failed: a log with a hole that nobody sees would be worse."""
+        """Write lines to the file; write nothing after a failed write, since a log with an unmarked gap would
+        mislead the judge.
+        """
         if self.failure is not None:
             return
         try:
@@ -185,7 +192,7 @@ class EventLog:
 
 
 def _line(event: Event, index: int) -> dict[str, Any]:
-    """An event in the words of the schema."""
+    """Return an event as a line of the trace schema."""
     match event:
         case Broadcast(_, (source, number), payload):
             digest = hashlib.blake2b(payload, digest_size=16).hexdigest()

@@ -75,11 +75,11 @@ Observe: TypeAlias = Callable[[float], object]
 
 
 class Meter(Protocol):
-    """Measures groups: `antiphon.impl.metrics` is an implementation."""
+    """Collector of the measurements of groups; `antiphon.impl.metrics` is an implementation."""
 
     def opened(self, group: Group) -> tuple[Observe, Observe]:
-        """Note that a group is open, and return the functions that take the waiting times of broadcasts and
-        the times of ordering.
+        """Register an open group. Return the two functions that take, for each message, the waiting time of
+        its broadcast and the time until its delivery.
         """
         ...
 
@@ -110,7 +110,7 @@ class Group:
         deliver: str | int | None = None,
         metrics: Meter | None = None,
     ) -> None:
-        """Member `me` of 0..members-1, listening at `bind`.
+        """Make member `me` of 0..members-1, listening at `bind`.
 
         `bind` is an address, or a bound UDP socket that the group will close. `routes[q]` is where datagrams
         for member q go, and the only address from which q's are taken. `key` is the secret of all members, 32
@@ -178,7 +178,7 @@ class Group:
         self._failure: Exception | None = None
 
     async def __aenter__(self) -> Self:
-        """Bind and take part.
+        """Bind the socket and take part in the group.
 
         Raises:
             UnusableAddress: the address cannot be bound, or a host not resolved.
@@ -212,7 +212,8 @@ class Group:
         return self._shell.encrypted
 
     def rekey(self, key: bytes | Keyring) -> None:
-        """Use and accept these keys from now on, without a pause; the others have to accept the one in use.
+        """Replace the group's keys, without a pause: the first key is used, all are accepted. All other
+        members have to accept the first one already.
 
         Raises:
             InvalidKey: a key has not 32 bytes, or the group was made without one; nothing has changed.
@@ -259,11 +260,13 @@ class Group:
     async def broadcast(
         self, payload: bytes | bytearray | memoryview, *, deliver: str | int | None = None
     ) -> Identifier:
-        """Send to all members, oneself too; returns the message's identifier once there is room for it.
+        """Send a message to all members, this one included. Return the message's identifier once there is
+        room for it.
 
-        The payload is copied at once. Calls are served in their order, and wait while as much as may is on
-        its way. A cancelled call that has not been served sends nothing. `deliver` is as of the group, for
-        this message; what stands behind it in the common order waits with it.
+        The payload is copied at once. Calls are served in order, and wait while the group has as many
+        messages on their way as it may have. A cancelled call that has not been served sends nothing.
+        `deliver` has the meaning that it has for the whole group, for this message alone; messages behind it
+        in the common order wait with it.
 
         Raises:
             UnknownDelivery: there is no such delivery, or the group's protocol delivers no message so early.
@@ -326,7 +329,7 @@ class Group:
         return self._loop.time()
 
     def _serve(self) -> None:
-        """Hand waiting payloads to the protocol while it takes them."""
+        """Pass the payloads of waiting broadcasts to the protocol until the protocol is busy."""
         while self._waiting and not self._endpoint.busy:
             payload, holders, served, asked = self._waiting.popleft()
             if served.done():
@@ -348,11 +351,13 @@ class Group:
         return holders
 
     def _asked_at(self) -> float:
-        """Return the time at which `broadcast` was called, if a meter wants it."""
+        """Return the time at which `broadcast` was called; 0 without a meter."""
         return 0.0 if self._on_wait is None else self._time()
 
     def _sent(self, payload: bytes, holders: int, asked: float) -> Identifier:
-        """Hand a payload to the endpoint, which is not busy. Raises `GroupFailed`."""
+        """Pass a payload to the endpoint, which must not be busy; return the message's identifier. Raise
+        `GroupFailed` if that fails.
+        """
         try:
             identifier = self._shell.broadcast(payload, holders)
         except Exception as error:  # the payload was checked: whatever failed is our fault
@@ -365,7 +370,7 @@ class Group:
         return identifier
 
     def _collect(self) -> None:
-        """Tell who waits for events, and the meter, of those that have come."""
+        """Wake the tasks that wait for events, and report the events to the meter."""
         untaken = self._endpoint.untaken
         if len(untaken) > self._seen:
             self._news.set()
@@ -375,7 +380,7 @@ class Group:
         self._seen = len(untaken)
 
     def _fetched(self) -> bool:
-        """Take what has come from the endpoint; whether there was any."""
+        """Take new events from the endpoint; return True if there were any."""
         self._seen = 0
         deliveries = self._endpoint.deliveries()
         self._events.extend(deliveries)
@@ -384,7 +389,7 @@ class Group:
         return bool(deliveries)
 
     def _fail(self, error: Exception) -> None:
-        """Take no part any more: a member that has failed neither sends nor answers."""
+        """Stop this member after a failure: it neither sends nor answers any more."""
         self._shell.stop()
         self._failure = error
         self._shut(self._failed(error))
@@ -410,7 +415,7 @@ class Group:
 
 
 def _see_kinds(**given: Any) -> None:
-    """Raise InvalidSetting for an argument of another kind than its name says, or out of its range."""
+    """Raise InvalidSetting for an argument of a wrong type, or out of its range."""
     layers, stall_s, metrics = given["layers"], given["stall_s"], given["metrics"]
     seconds = isinstance(stall_s, int | float) and not isinstance(stall_s, bool)
     rules = {
@@ -437,7 +442,9 @@ def _see_kinds(**given: Any) -> None:
 def _see_addresses(
     me: int, bind: Address | socket.socket, routes: Mapping[int, Address], multicast: Address | None
 ) -> None:
-    """Raise InvalidSetting for what is no host with a port; only the own port may be 0, which is any."""
+    """Raise InvalidSetting for an address that is not a host with a port. Only the member's own port may be
+    0, by which the system chooses one.
+    """
     if not isinstance(bind, socket.socket):
         _see_address(f"bind={bind!r}", bind, 0)
     if not isinstance(routes, Mapping):
@@ -450,7 +457,7 @@ def _see_addresses(
 
 
 def _see_address(said: str, address: Any, least: int) -> None:
-    """Raise InvalidSetting unless it is a host and a port from `least` on."""
+    """Raise InvalidSetting unless the address is a host and a port of at least `least`."""
     pair = isinstance(address, tuple | list) and len(address) == 2
     if not pair or not isinstance(address[0], str) or type(address[1]) is not int:
         raise InvalidSetting(f"{said}: an address is a host and a port, as ('127.0.0.1', 7000)")

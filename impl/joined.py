@@ -79,7 +79,7 @@ __all__ = [
 
 
 class JoinedStatistics(NamedTuple):
-    """Counts of this run as a member."""
+    """Counts since this process last became a member."""
 
     changes: int
     """Number of lists of members that have ended: an exclusion from the ordering and a return are two."""
@@ -101,10 +101,10 @@ class JoinedStatistics(NamedTuple):
 
 
 class JoinedMeter(Protocol):
-    """Measures groups: `antiphon.impl.metrics` is an implementation."""
+    """Collector of the measurements of groups; `antiphon.impl.metrics` is an implementation."""
 
     def joined(self, group: JoinedGroup) -> None:
-        """Note that a group is open, whose counts may be read from now on."""
+        """Register an open group, whose counts may be read from now on."""
         ...
 
 
@@ -164,7 +164,7 @@ class JoinedGroup:
         metrics: JoinedMeter | None = None,
         log: MemberLog | None = None,
     ) -> None:
-        """A process that joins the group with this name, or founds it.
+        """Make a process that joins the group with this name, or founds it.
 
         `seeds` are addresses of processes that may be members, as ("db1", 7000) or "db1:7000"; who joins asks
         them. They are the same everywhere. The process at the first of them founds the group, when `expect`
@@ -271,7 +271,7 @@ class JoinedGroup:
 
     @property
     def state(self) -> Store | None:
-        """Pair of functions that save and load the application's state; it may be set until the group is
+        """Object whose methods save and load the application's state; it may be set until the group is
         opened.
         """
         return self._states.store
@@ -289,7 +289,9 @@ class JoinedGroup:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Leave, if it can be done in time, and close; after an exception less time is given."""
+        """Leave the group, waiting a limited time for the others' agreement, and close; after an exception
+        wait a shorter time.
+        """
         with contextlib.suppress(TimeoutError, GroupFailed):
             await self.leave(LEAVING_S if kind is None else _LEAVING_QUICKLY_S)
         await self.close()
@@ -413,7 +415,8 @@ class JoinedGroup:
         return self._membership.reached
 
     def rekey(self, key: bytes | Keyring) -> None:
-        """Use and accept these keys from now on; the others have to accept the one in use.
+        """Replace the group's keys: the first key is used, all are accepted. All other members have to accept
+        the first one already.
 
         Raises:
             InvalidKey: a key has not 32 bytes, or the group was made without one; nothing has changed.
@@ -433,7 +436,8 @@ class JoinedGroup:
     # Sending and taking -------------------------------------------------------------------------------------
 
     async def broadcast(self, payload: bytes | bytearray | memoryview) -> Sent:
-        """Send to all members, oneself too; returns the name of the message, once it is on its way.
+        """Send a message to all members, this one included. Return the name of the message once it is on its
+        way.
 
         Waits while this process is no member yet, a view changes, or as much is on its way as may be. A
         message that was taken is delivered in the end, if this member stays one; who is excluded loses what
@@ -532,13 +536,15 @@ class JoinedGroup:
         return events
 
     def _write_down(self, event: JoinedEvent, log: MemberLog) -> None:
-        """Write down what the application gets; with the first view of a run its log begins."""
+        """Record events that the application gets in the log; the first view of a run begins the log of that
+        run.
+        """
         if self._firsts and event is self._firsts[0][0]:
             log.go_on(self._firsts.popleft()[1])
         log.taken(event)
 
     async def _come(self) -> bool:
-        """Move states, and wait a while for an event; whether there is one."""
+        """Move states, and wait a while for an event; return True if there is one."""
         await self._move_states()
         if self._events and not self._moves_states:
             return True
@@ -550,7 +556,9 @@ class JoinedGroup:
         return False
 
     async def _move_states(self) -> None:
-        """Give the state to those that want it, and take what this process waits for."""
+        """Give the application's state to the processes that request it, and take the state that this process
+        waits for.
+        """
         self._moves_states = self._states.awaited or bool(self._membership.transfers.wanted)
         await self._states.give(self._membership.transfers)
         self._fetched()
@@ -559,13 +567,13 @@ class JoinedGroup:
         self._moves_states = self._states.awaited
 
     async def _news_come(self) -> None:
-        """Wait for something new, and not for long while a state has to come."""
+        """Wait until there is an event or a message, only briefly while a state has to be taken."""
         self._news.clear()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._news.wait(), _LOOKS_S if self._states.awaited else None)
 
     async def _take_state(self) -> None:
-        """Take the state that has come; else see that somebody is asked for it."""
+        """Take the state that has arrived; if there is none, have a member asked for it."""
         try:
             events = await self._states.take(self._membership, self._events)
         except GroupFailed as failed:
@@ -592,7 +600,7 @@ class JoinedGroup:
     # From run to run ----------------------------------------------------------------------------------------
 
     def _begin(self, *, first: bool) -> None:
-        """Be a process that wants to be a member, with another incarnation each time."""
+        """Begin to ask for membership, with a new incarnation each time."""
         assert self._socket is not None, "it listens"
         host, port = self._own
         name = self._given_name or shown(self._own)
@@ -612,7 +620,7 @@ class JoinedGroup:
         self._shell.open(self._socket)
 
     async def _listening(self) -> SharedSocket:
-        """Resolve the hosts, and listen."""
+        """Resolve the host names and open the socket."""
         known = await self._seeds.known()
         if isinstance(self._bind, SharedSocket):
             shared = self._bind
@@ -635,7 +643,9 @@ class JoinedGroup:
         return shared
 
     def _see_that_it_can_begin(self) -> None:
-        """Raise InvalidSetting where this process could only wait for ever."""
+        """Raise InvalidSetting if this process could neither found the group nor ask another one, so that it
+        would wait for ever.
+        """
         if self._bootstrap:
             return
         if self._seeds.founder == self._own and self._expect is None:
@@ -646,7 +656,9 @@ class JoinedGroup:
             raise InvalidSetting(f"seeds={list(self._seeds.given)!r}: there is no other process to ask")
 
     async def _reached_at(self, sock: socket.socket) -> Address:
-        """Return where the others reach this process. Raises `UnusableAddress`."""
+        """Return the address at which other members reach this process. Raise `UnusableAddress` if there is
+        none.
+        """
         host, port = sock.getsockname()[:2]
         if self._advertise is not None:
             found = await resolved(sock, {0: self._advertise})
@@ -657,7 +669,9 @@ class JoinedGroup:
         return (host, port)
 
     def _go_on(self) -> None:
-        """Hand waiting payloads to the protocol while it takes them, and tell who waits for events."""
+        """Pass the payloads of waiting broadcasts to the protocol until the protocol is busy, and wake the
+        tasks that wait for events.
+        """
         shell = self._shell
         assert shell is not None, "it is open"
         while self._waiting and not shell.membership.over and not shell.membership.busy:
@@ -682,7 +696,9 @@ class JoinedGroup:
             self._report(membership)
 
     def _report(self, membership: Membership) -> None:
-        """Say who is suspected and why, and now and then that this process still asks to be a member."""
+        """Log which members are suspected and why, and at intervals that this process still asks to be a
+        member.
+        """
         while membership.doubts:
             member, (_, kind, silent_ms, hinted) = membership.doubts.popleft()
             level = logging.INFO if kind == "trusted" else logging.WARNING
@@ -700,7 +716,7 @@ class JoinedGroup:
             )  # fmt: skip
 
     def _fetched(self) -> bool:
-        """Take what has come; whether there was any."""
+        """Take new events from the membership; return True if there were any."""
         if self._shell is None:
             return False
         events = self._shell.membership.events()
@@ -727,7 +743,9 @@ class JoinedGroup:
         return bool(self._events)
 
     def _begin_run(self, view: View, membership: Membership) -> None:
-        """Note the first view of a run."""
+        """Begin a run as a member with its first view. Fail the group if it was founded a second time while
+        this process has a state of the first.
+        """
         self._begins = False
         if view.number == 1 and self._exclusions and self.state is not None:
             told = "was founded anew, and this process has a state of the group before"
@@ -755,7 +773,7 @@ class JoinedGroup:
         self._news.set()
 
     def _come_back(self) -> None:
-        """Ask to be a member again, if the group is still open."""
+        """Ask to be a member again after an exclusion, if the group is still open."""
         if self._open:
             try:
                 self._begin(first=False)
@@ -785,7 +803,9 @@ def _checked(payload: bytes | bytearray | memoryview, layers: Layers) -> bytes:
 
 
 def _with_lists(protocol: Implementation[Any] | str) -> Implementation[Any]:
-    """The implementation. Raises `UnknownProtocol`; `InvalidSetting`: it has no lists."""
+    """Return the implementation of a protocol. Raise `UnknownProtocol` for an unknown name, `InvalidSetting`
+    if the protocol has no lists.
+    """
     made = listed(protocol) if isinstance(protocol, str) else protocol
     if made is None or made.listed is None:
         told = "runs with members that do not change; those that have views are"
@@ -794,7 +814,7 @@ def _with_lists(protocol: Implementation[Any] | str) -> Implementation[Any]:
 
 
 def _address(which: str, given: Any, least: int = 1) -> Address:
-    """A host with a port, from a pair or a text. Raises `InvalidSetting`."""
+    """Return a host with a port from a pair or a text. Raise `InvalidSetting` if it is neither."""
     told = "a host with a port, as ('db1', 7000) or 'db1:7000'"
     try:
         host, port = parsed(given) if isinstance(given, str) else given
@@ -806,7 +826,7 @@ def _address(which: str, given: Any, least: int = 1) -> Address:
 
 
 def _see_kinds(**given: Any) -> None:
-    """Raise InvalidSetting for an argument of another kind than it must be, or out of its range."""
+    """Raise InvalidSetting for an argument of a wrong type, or out of its range."""
     seeds, name, meta, expect = given["seeds"], given["name"], given["meta"], given["expect"]
     group, state = given["group"], given["state"]
     some_seeds = isinstance(seeds, Sequence) and not isinstance(seeds, str | bytes)

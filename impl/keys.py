@@ -45,7 +45,9 @@ def read_keys(path: Path | str) -> Keyring:
 
 
 def _look(path: Path | str, status: os.stat_result) -> None:
-    """Raises InvalidKey when the file could be another's."""
+    """Raise InvalidKey unless the key file is a regular file that belongs to this user or root, and that no
+    other user may use.
+    """
     if not stat.S_ISREG(status.st_mode):
         raise InvalidKey(f"key file {path} is not a regular file")
     if status.st_uid not in (os.geteuid(), 0):

@@ -25,6 +25,6 @@ def new_event_loop() -> asyncio.AbstractEventLoop:
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine like `asyncio.run`, on such a loop."""
+    """Run a coroutine to its end like `asyncio.run`, on a loop of uvloop if it is installed."""
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         return runner.run(work)

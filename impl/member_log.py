@@ -40,11 +40,11 @@ _logger = logging.getLogger("antiphon")
 
 
 class MemberLogRefused(SystemRefusal):
-    """A file cannot be created; the message says which and why."""
+    """Error: a file of the log cannot be created; the message says which and why."""
 
 
 class MemberLog:
-    """Writes `member-INCARNATION.ndjson` for each run of one process as a member."""
+    """Log of a process in a joined group; each run as a member has a file `member-INCARNATION.ndjson`."""
 
     def __init__(self, directory: str | Path) -> None:
         """Make the log; the logs of all members are brought to this directory, which is made if need be.
@@ -81,15 +81,13 @@ class MemberLog:
         self._write(me.incarnation, head)
 
     def go_on(self, me: Member) -> None:
-        """Note that the application gets the events of this run from here on; the earlier run was
-        excluded.
-        """
+        """Record that the application now gets the events of the run `me`; the earlier run was excluded."""
         if self._current and self._current != me.incarnation:
             self._end("excluded")
         self._current = me.incarnation
 
     def broadcast(self, me: Member, id: int, payload: bytes) -> None:
-        """Note that the application broadcasts the message of this run with this count.
+        """Record that the application broadcasts the message with this count of the run `me`.
 
         A broadcast that waited for the first view is logged behind it: it was sent in that view, before the
         application got the view.
@@ -101,7 +99,7 @@ class MemberLog:
             self._write(me.incarnation, line)
 
     def taken(self, event: JoinedEvent) -> None:
-        """Note the events that the application gets."""
+        """Record events that the application gets."""
         if isinstance(event, Delivery):
             source, digest = event.source.incarnation.hex(), _digest(event.payload)
             named = {"source": source, "id": event.id, "number": event.number, "digest": digest}
@@ -117,7 +115,9 @@ class MemberLog:
             self._write(self._current, {"kind": type(event).__name__.lower(), "have": event.have})
 
     def loaded(self, number: int, view: int) -> None:
-        """Note that the application has taken a state of this place, with the views up to this one."""
+        """Record that the application has loaded a state with the messages up to this number and the views up
+        to this one.
+        """
         self._write(self._current, {"kind": "state", "number": number, "view": view})
 
     def close(self, kind: str | None) -> None:

@@ -85,7 +85,7 @@ _JOINED_STANDING: tuple[tuple[str, str, Callable[[JoinedGroup], float]], ...] = 
 
 
 class Metrics(Collector):
-    """The members of this process, in a registry of their own or a given one."""
+    """Collector of the counts of this process's members, in a registry of its own or a given one."""
 
     def __init__(self, registry: CollectorRegistry | None = None) -> None:
         self.registry = registry or CollectorRegistry()
@@ -121,15 +121,15 @@ class Metrics(Collector):
     # A group's side.
 
     def opened(self, group: Group) -> tuple[Any, Any]:
-        """Note that a group is open; return the function to call with each waiting time and each time to
-        order, in seconds.
+        """Register an open group. Return the two functions to call with each broadcast's waiting time and
+        each message's time to delivery, in seconds.
         """
         member = (group.name, str(group.me))
         self._groups[member] = group
         return self._waited.labels(*member).observe, self._ordered.labels(*member).observe
 
     def joined(self, group: JoinedGroup) -> None:
-        """Note that a joined group is open, whose counts are read from now on."""
+        """Register an open joined group, whose counts may be read from now on."""
         self._joined[group.group, group.name] = group
 
     # Prometheus' side.
@@ -163,7 +163,9 @@ def _counters(
     table: tuple[tuple[str, str, str, str], ...],
     groups: Iterable[tuple[tuple[str, str], object, object]],
 ) -> Iterator[Metric]:
-    """Give a family for each row: name, help, the field of the statistics, and what its keys are."""
+    """Yield a family of counters for each row of a table: its name, its help, the field of the statistics,
+    and the label of the field's keys.
+    """
     some = list(groups)
     for name, told, field, label in table:
         family = CounterMetricFamily(f"antiphon_{name}", told, labels=(*labels, label))

@@ -97,7 +97,7 @@ class Service(Store, Protocol):
 
 
 class _Outcome(IntEnum):
-    """The result of a request."""
+    """Kind of result of a request."""
 
     ANSWERED, FAILED, FORGOTTEN = range(3)
 
@@ -122,14 +122,16 @@ class _Answer(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, 
 
 
 class _Elsewhere(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=1):
-    """The address of the primary."""
+    """Reply of a backup: the address of the primary."""
 
     host: str
     port: int
 
 
 class _Update(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """The result of a request in this view, and its update of the state."""
+    """Broadcast of the primary: the result of a request that it executed in this view, and the update of the
+    state.
+    """
 
     view: int
     answer: _Answer
@@ -137,7 +139,7 @@ class _Update(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
 
 
 class _Waiting(NamedTuple):
-    """A request at the primary, and who has sent it."""
+    """Request that waits at the primary, with the address of its sender."""
 
     request: _Request
     address: Address
@@ -222,7 +224,9 @@ class PrimaryBackup:
                 self._settle(_update.decode(payload), number)
 
     def _enter(self, view: View) -> None:
-        """Be in a view: what was executed before, and was not delivered, is executed again."""
+        """Enter a view. Requests that were executed before, and whose updates were not delivered, will be
+        executed again.
+        """
         if view.number <= self._view_number:
             raise GroupFailed(f"view {view.number} after view {self._view_number}: it was founded anew")
         self._view, self._view_number = view, view.number
@@ -232,7 +236,9 @@ class PrimaryBackup:
         self._execute()
 
     def _settle(self, update: _Update, number: int) -> None:
-        """Apply an update that was delivered at this place, and answer; ignore it if its view is over."""
+        """Apply an update that was delivered with this number, and answer its client; ignore it if its view
+        is over.
+        """
         assert self._view is not None, "the first event is a view"
         if update.view != self._view.number:
             return
@@ -254,7 +260,9 @@ class PrimaryBackup:
     # Requests -----------------------------------------------------------------------------------------------
 
     def _received(self, address: Address, source: bytes, data: bytes) -> None:
-        """Answer from the record, or execute it here, or say who does; else say nothing."""
+        """Handle a request from a client: answer it from the record, queue it if this is the primary, or name
+        the primary. Ignore an invalid datagram.
+        """
         try:
             request = _request.decode(data)
         except MsgspecError:
@@ -275,7 +283,9 @@ class PrimaryBackup:
             self._port.send(address, _encode(_Elsewhere(*self.primary.address)), source)
 
     def _execute(self) -> None:
-        """Execute the first request that waits, if this is the primary, and the one before was delivered."""
+        """Execute the first waiting request, if this is the primary and the update of the previous request
+        was delivered.
+        """
         if self._executing or not self._waiting or not self.is_primary:
             return
         assert self._view is not None, "there is a primary"
@@ -303,7 +313,7 @@ class PrimaryBackup:
         return _Outcome.ANSWERED, answer, update
 
     async def _broadcast(self, update: _Update) -> None:
-        """Send an update to all; one that is too large fails the request."""
+        """Broadcast an update; if it is too large, make its request fail."""
         with suppress(GroupClosed, GroupFailed):  # then iteration says so, or a view follows
             try:
                 await self._group.broadcast(_encode(update))
@@ -452,7 +462,7 @@ class Client:
         return answer.answer
 
     async def _ask(self, request: _Request) -> _Answer:
-        """Ask one replica after the other, and each primary that one names, until there is an answer."""
+        """Ask one replica after the other for the answer, and the primary whenever a replica names it."""
         self._news = asyncio.Queue()
         rounds = 0
         while True:
@@ -478,7 +488,7 @@ class Client:
                 self._port.renew()
 
     def _turn(self) -> None:
-        """Ask the next replica from now on."""
+        """Make the next replica the one to ask."""
         self._next = (self._next + 1) % len(self._replicas)
         self._at = self._replicas[self._next]
 

@@ -27,7 +27,7 @@ class Seeds:
     """The seeds of one group."""
 
     def __init__(self, group: str, given: Sequence[Address]) -> None:
-        """Begin with no resolved address."""
+        """Begin with no resolved address; `given` are the seeds' hosts and ports."""
         self.given = tuple(given)
         self.numeric: list[Address] = []
         """Resolved addresses of the seeds."""
@@ -59,7 +59,7 @@ class Seeds:
         return known
 
     def resolve(self, numbers: dict[int, Address]) -> None:
-        """Resolve the seeds, and note the numbers of the known ones by their places."""
+        """Store the addresses of the seeds that could be resolved, given by the seeds' places."""
         self.numeric = [address for _, address in sorted(numbers.items())]
         self.founder = numbers.get(0)
 

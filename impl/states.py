@@ -45,14 +45,14 @@ class Store(Protocol):
         ...
 
     async def load(self, pieces: AsyncIterator[bytes]) -> None:
-        """Replace the state by the one that these bytes encode, which may be cut elsewhere; events follow
-        from there.
+        """Replace the state by the one in these pieces, whose boundaries may differ from those that `save`
+        made. Later events are applied to it.
         """
         ...
 
 
 class States:
-    """The state of one application, and its way to and from other members."""
+    """Transfer of one application's state to and from other members."""
 
     def __init__(self, group: str, timeouts: Timeouts, flush: Callable[[], None]) -> None:
         """Begin with no state. `flush` sends pending datagrams."""
@@ -76,7 +76,9 @@ class States:
         """Number of times that a member did not answer a request in time."""
 
     def begin(self, after: int, *, first: bool) -> None:
-        """Note that this process has become a member, after this place; the first members have no state."""
+        """Record that this process became a member after this number of the common order. The founders have
+        no state to get.
+        """
         self._began_after = self.number = after
         self.awaited = self.store is not None and not first
 
@@ -86,7 +88,9 @@ class States:
         return self.number, self._view
 
     def note(self, event: JoinedEvent) -> None:
-        """Note the events that the application has taken, which its state contains from now on."""
+        """Record the event that the application has taken; the application's state contains it from now
+        on.
+        """
         if type(event) is Delivery:
             self.number = event.number
         elif type(event) is View:
@@ -95,7 +99,9 @@ class States:
     # Giving -------------------------------------------------------------------------------------------------
 
     async def give(self, transfers: Transfers) -> None:
-        """Give the state as it is now to all processes that want it, and may have it as of now."""
+        """Give the present state to all processes that have requested it and may get it at this place of the
+        order.
+        """
         while True:
             wanted = next((wanted for wanted in transfers.wanted if self._answers(wanted)), None)
             if wanted is None:
@@ -114,7 +120,8 @@ class States:
         return self.store is None or self.awaited or self.number >= wanted.after
 
     async def _give(self, store: Store, transfers: Transfers, wanted: Wanted) -> None:
-        """Send the state, as the application gives it; when this is cancelled, it is begun anew later.
+        """Send the state in the pieces that the application returns. If this task is cancelled, a later one
+        begins again.
 
         The event loop goes on between pieces. An exception of the application is logged, and ends the
         transfer: whoever joins has to ask somebody else, and this member goes on.
@@ -163,7 +170,9 @@ class States:
         return max(last, self._began_after) >= number and seen >= view
 
     def _ask(self, transfers: Transfers, me: Member, view: View) -> None:
-        """See that one of the other members is asked, if it is time for that. Raises `GroupFailed`."""
+        """Request the state from another member, if none is being asked or the present one has not answered
+        in time. Raise `GroupFailed` if no member has a state.
+        """
         others = [member for member in view.members if member != me]
         if self._refused_in != view.number:
             self._refused, self._refused_in = {}, view.number
@@ -191,7 +200,7 @@ async def _each(pieces: Iterable[bytes]) -> AsyncIterator[bytes]:
 
 
 def _behind(events: list[JoinedEvent], number: int, view: int) -> Iterator[JoinedEvent]:
-    """Give the events that are not in a state of this place and view; the view itself stands first."""
+    """Yield the events that a state of this place and view does not contain, the view itself first."""
     seen = [place for place, event in enumerate(events) if isinstance(event, View) and event.number <= view]
     if seen:
         yield events[seen[-1]]

@@ -50,7 +50,7 @@ _CLOSING_S = LEAVING_S + 2.0
 
 
 class _Asynchronous(Protocol[E]):
-    """A group under asyncio, of either kind."""
+    """Interface that both kinds of groups under asyncio have."""
 
     @property
     def address(self) -> Address: ...
@@ -72,7 +72,7 @@ G = TypeVar("G", bound=_Asynchronous[Any])
 
 
 class _Waits(Generic[G, E]):
-    """A group in a thread of its own, whose calls wait; a context manager, used once."""
+    """Group in a thread of its own, with blocking calls; a context manager, used once."""
 
     def __init__(self, group: G, name: str) -> None:
         self._group = group
@@ -85,7 +85,7 @@ class _Waits(Generic[G, E]):
         self._closing = False
 
     def __enter__(self) -> Self:
-        """Bind and take part.
+        """Open the group: bind the socket and take part.
 
         Raises:
             GroupClosed: the group was opened before.
@@ -110,11 +110,13 @@ class _Waits(Generic[G, E]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Leave, as `close`."""
+        """Leave the group, as `close` does."""
         self.close()
 
     def close(self) -> None:
-        """Leave: calls that wait raise `GroupClosed`, iteration ends after what is there. Again: nothing."""
+        """Leave the group: waiting calls raise `GroupClosed`, and iteration ends after the events at hand. A
+        second call does nothing.
+        """
         atexit.unregister(self.close)
         loop, thread = self._loop, self._thread
         with self._entry:
@@ -131,15 +133,17 @@ class _Waits(Generic[G, E]):
                 loop.close()
 
     def __iter__(self) -> Iterator[E]:
-        """The events in the group's order, without end; ends when the group is closed and all were taken."""
+        """Iterate the events in the group's order; iteration ends when the group is closed and all were
+        taken.
+        """
         return self
 
     def __next__(self) -> E:
-        """The next event, however long that takes."""
+        """Return the next event; wait for it without a limit of time."""
         return self.next()
 
     def next(self, timeout_s: float | None = None) -> E:
-        """The next event; each goes to one caller only.
+        """Return the next event; each event goes to one caller only.
 
         Raises:
             TimeoutError: none came in time.
@@ -158,7 +162,9 @@ class _Waits(Generic[G, E]):
             return self._taken.popleft()
 
     def rekey(self, key: bytes | Keyring) -> None:
-        """Use and accept these keys from now on. Raises `InvalidKey` as `Group.rekey`, and `GroupClosed`."""
+        """Replace the group's keys: the first key is used, all are accepted. Raise `InvalidKey` as
+        `Group.rekey` does, and `GroupClosed` if the group is not open.
+        """
         self._wait(self._rekey(key), None)
 
     @property
@@ -170,9 +176,10 @@ class _Waits(Generic[G, E]):
         return f"<Sync{repr(self._group)[1:]}"
 
     async def _take(self) -> None:
-        """Keep all events at hand, at least one; none when the group is closed and all were taken.
+        """Move events into this object's queue, at least one; none if the group is closed and all events were
+        taken.
 
-        They are kept here, in the group's thread: a caller that has just given up loses none.
+        The queue is filled in the group's thread, so that a caller that has just given up loses no event.
         """
         with contextlib.suppress(StopAsyncIteration):
             self._taken.append(await anext(self._group))
@@ -182,7 +189,7 @@ class _Waits(Generic[G, E]):
         self._group.rekey(key)
 
     async def _leave(self) -> None:
-        """Close the group, let the calls that wait end, and keep what nobody has taken."""
+        """Close the group, end the waiting calls, and keep the events that nobody has taken."""
         await self._group.__aexit__(None, None, None)
         calls = asyncio.all_tasks() - {asyncio.current_task()}
         if calls:
@@ -190,7 +197,7 @@ class _Waits(Generic[G, E]):
         self._taken.extend(self._group.at_hand())
 
     def _wait(self, work: Coroutine[Any, Any, T], timeout_s: float | None) -> T:
-        """Do the work in the group's thread and wait for it."""
+        """Run a coroutine in the group's thread, and wait for its result."""
         if threading.current_thread() is self._thread:
             work.close()
             raise RuntimeError("the group's own thread cannot wait for the group; call from another one")
@@ -214,7 +221,7 @@ class _Waits(Generic[G, E]):
 
 
 class SyncGroup(_Waits[Group, Event]):
-    """One member of a group, as `Group`, whose calls wait; a context manager, used once."""
+    """One member of a group of fixed members, with blocking calls; a context manager, used once."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         """Make a member; arguments and exceptions are those of `Group`."""
@@ -236,7 +243,8 @@ class SyncGroup(_Waits[Group, Event]):
         *,
         deliver: str | int | None = None,
     ) -> Identifier:
-        """Send to all members, oneself too; returns the message's identifier once it is on its way.
+        """Send a message to all members, this one included. Return the message's identifier once the message
+        is on its way.
 
         Raises:
             TimeoutError: the protocol did not take it in time; it is not sent, unless it was taken just then.
@@ -261,7 +269,7 @@ class SyncGroup(_Waits[Group, Event]):
 
 
 class SyncStore(Protocol):
-    """An application's state, as `Store`, of a program without asyncio.
+    """State of an application without asyncio; it corresponds to `Store`, with blocking methods.
 
     Both methods run in the group's thread, while the thread that takes events waits for the next one; so only
     one thread may take events of a group with a state. `load` runs within a `broadcast` too: where other
@@ -269,18 +277,16 @@ class SyncStore(Protocol):
     """
 
     def save(self) -> Iterable[bytes]:
-        """Return the state as it is now, in pieces: after all events that were taken, and before
-        any other.
-        """
+        """Return the present state in pieces: after all events that were taken, and before any other."""
         ...
 
     def load(self, pieces: Iterable[bytes]) -> None:
-        """Replace the state by the one in these pieces; events follow from there."""
+        """Replace the state by the one in these pieces. Later events are applied to it."""
         ...
 
 
 class SyncJoinedGroup(_Waits[JoinedGroup, JoinedEvent]):
-    """One member of a group that others join and leave, as `JoinedGroup`, whose calls wait."""
+    """One member of a group that others join and leave, with blocking calls."""
 
     def __init__(self, *arguments: Any, state: SyncStore | None = None, **settings: Any) -> None:
         """Make a process that joins; arguments and exceptions are those of `Group.join`."""
@@ -289,7 +295,8 @@ class SyncJoinedGroup(_Waits[JoinedGroup, JoinedEvent]):
         super().__init__(group, group.group)
 
     def broadcast(self, payload: bytes | bytearray | memoryview, timeout_s: float | None = None) -> Sent:
-        """Send to all members, oneself too; returns the name of the message, once it is on its way.
+        """Send a message to all members, this one included. Return the name of the message once it is on its
+        way.
 
         Raises:
             TimeoutError: it could not be sent in time, and is not, unless it was sent just then.
@@ -318,7 +325,7 @@ class SyncJoinedGroup(_Waits[JoinedGroup, JoinedEvent]):
 
 
 class _Stored:
-    """A state whose methods wait, as a group in asyncio wants it."""
+    """Adapter that gives a state with blocking methods the asynchronous methods of `Store`."""
 
     def __init__(self, state: SyncStore) -> None:
         self._state = state

@@ -123,7 +123,7 @@ class Tracer(Protocol):
         ...
 
     def record(self, event: Event) -> None:
-        """Take one event; must neither raise nor call back into the traced code."""
+        """Take one event. The method must neither raise nor call back into the traced code."""
         ...
 
 
@@ -145,7 +145,7 @@ class RecordingTracer:
         self.events: list[Event] = []
 
     def record(self, event: Event) -> None:
-        """Append the event."""
+        """Append the event to `events`."""
         self.events.append(event)
 
 

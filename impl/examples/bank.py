@@ -111,7 +111,7 @@ class Bank(Replica[int]):
         return msgpack.encode(self._state)
 
     def restore(self, state: bytes) -> None:
-        """Replace the accounts and named transfers by these."""
+        """Replace the accounts and the named transfers by those in `state`."""
         self._state = msgpack.decode(state, type=_State)
 
     async def answer(self, words: list[str]) -> object:

@@ -117,7 +117,9 @@ class Locks(Replica[int]):
             self._look(lock)
 
     def _look(self, lock: str) -> None:
-        """Wake who has the lock, if that is somebody here; forget a lock that nobody wants."""
+        """Wake the holder of a lock, if it waits in this process; delete a lock that nobody holds or waits
+        for.
+        """
         claims = self.claims[lock]
         if not claims:
             del self.claims[lock]
@@ -129,7 +131,9 @@ class Locks(Replica[int]):
         return msgpack.encode({lock: list(claims) for lock, claims in self.claims.items()})
 
     def restore(self, state: bytes) -> None:
-        """Replace all claims by these; a member that waited here was another one."""
+        """Replace all claims by those in `state`; claims of an earlier member in this process do not
+        count.
+        """
         claims = msgpack.decode(state, type=dict[str, list[Claim]])
         self.claims = {lock: deque(each) for lock, each in claims.items()}
         for waiting in self._held.values():

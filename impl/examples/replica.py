@@ -62,7 +62,7 @@ class Replica(ABC, Generic[R]):
 
     @abstractmethod
     def apply(self, command: bytes, number: int, source: Source) -> R:
-        """Execute one command of this member, which has this number in the common order, and return its
+        """Execute a command that has this number in the common order and comes from `source`; return its
         result.
         """
 
@@ -72,10 +72,10 @@ class Replica(ABC, Generic[R]):
 
     @abstractmethod
     def restore(self, state: bytes) -> None:
-        """Replace the state by one that `dump` returned elsewhere, or here before."""
+        """Replace the state by one that `dump` returned, at this replica or another."""
 
     def installed(self, view: View) -> None:
-        """Note the members from this place of the order on; all replicas do so."""
+        """Apply a change of the members at this place of the order; all replicas get it there."""
 
     # Executing ----------------------------------------------------------------------------------------------
 
@@ -123,15 +123,17 @@ class Replica(ABC, Generic[R]):
                     self.installed(event)
 
     def _lose(self, view: View) -> None:
-        """Say that nobody here will learn what the commands of an excluded member came to."""
+        """Fail the waiting commands of this process if its member was excluded: their results will not be
+        known here.
+        """
         for (source, _), result in self._results.items():
             if source not in view.members and not result.done():
                 told = "this member was excluded before it learnt what its command came to"
                 result.set_exception(GroupFailed(told))
 
     def _result(self, source: Source, id: int) -> asyncio.Future[R]:
-        """Return the future result of an own command, which the delivery or the call makes, whichever comes
-        first.
+        """Return the future result of one of this process's commands. It is created by the command's delivery
+        or by the call, whichever comes first.
         """
         return self._results.setdefault((source, id), asyncio.get_running_loop().create_future())
 
@@ -144,7 +146,7 @@ class Replica(ABC, Generic[R]):
             yield whole[at : at + _PIECE_BYTES]
 
     async def load(self, pieces: AsyncIterator[bytes]) -> None:
-        """Replace the state by that of another replica."""
+        """Replace the state by that of another replica, read from these pieces."""
         whole = b"".join([piece async for piece in pieces])
         self.applied, state = msgpack.decode(whole, type=tuple[int, bytes])
         self.restore(state)

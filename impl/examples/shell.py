@@ -44,7 +44,7 @@ class Answering(Protocol):
         """Stop taking part."""
 
     async def answer(self, words: list[str]) -> object:
-        """Execute a line and return its result. Raises `Refused`."""
+        """Execute a line and return its result. Raise `Refused` if it is no request."""
 
 
 Making = Callable[[Group | JoinedGroup], Answering]
@@ -111,7 +111,9 @@ def _joined(given: argparse.Namespace) -> JoinedGroup:
 
 
 async def _answer(here: Answering, *, goes_on: bool) -> None:
-    """Answer each line when the one before is answered; `goes_on`: also after this member was excluded."""
+    """Answer the lines in turn, each after the previous one is answered. With `goes_on`, continue after this
+    member was excluded.
+    """
     async for line in lines(sys.stdin.fileno()):
         try:
             answer = await here.answer(line.decode(errors="replace").split())

@@ -36,7 +36,7 @@ class Put(Struct, frozen=True, tag=True):
 
 
 class Get(Struct, frozen=True, tag=True):
-    """Command: read the value of a key at this place of the order."""
+    """Command: read the value of a key, at this command's place in the common order."""
 
     key: Text
 
@@ -47,7 +47,7 @@ _decoder: msgpack.Decoder[Command] = msgpack.Decoder(Command)
 
 
 class Store(Replica["str | bool | None"]):
-    """One copy of the store."""
+    """One copy of the key-value store."""
 
     def __init__(self, group: Group | JoinedGroup) -> None:
         super().__init__(group)
@@ -62,7 +62,7 @@ class Store(Replica["str | bool | None"]):
         return bool(await self.execute(msgpack.encode(Put(key, new, (old,)))))
 
     async def get(self, key: str) -> str | None:
-        """Return the value of a key after every write that was answered before this call."""
+        """Return the value of a key; every write is included that was answered before this call."""
         value = await self.execute(msgpack.encode(Get(key)))
         return None if value is None else str(value)
 

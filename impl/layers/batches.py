@@ -75,14 +75,14 @@ class Batch(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc
 
 
 class _Kept(NamedTuple):
-    """Messages with their places that wait until so many members have the last of them."""
+    """Delivered messages, with their numbers, that wait until enough members have the last of them."""
 
     holders: int
     messages: tuple[Delivery, ...]
 
 
 class BatchesSnapshot(NamedTuple):
-    """The whole state, immutable."""
+    """Whole state of `Batches`, immutable."""
 
     waiting: tuple[tuple[bytes, int], ...]
     offset: int
@@ -103,7 +103,7 @@ class BatchesSnapshot(NamedTuple):
 
 
 class _Source:
-    """The batches of one source that were unpacked here."""
+    """State of one source: what was unpacked of its batches at this member."""
 
     def __init__(
         self, last: int = 0, pieces: list[bytes] | None = None, taken: int = 0, held: int = 0
@@ -133,7 +133,8 @@ class Batches:
         ahead: int,
         ordered: bool = True,
     ) -> None:
-        """Without `ordered` members deliver in different orders, and another one may be further than this.
+        """Make the queues of member `me`. Without `ordered`, members deliver in different orders, and another
+        member may have delivered more than this one.
 
         Raises:
             ValueError: a limit leaves no room.
@@ -194,7 +195,9 @@ class Batches:
         self._names, self._ids, self._number = names, list(ids), number
 
     def count_on(self, sources: Sequence[int]) -> None:
-        """Let only the applications of these members hold everybody back: the others tell nothing now."""
+        """Wait only for the applications of these members. The others report nothing at present, and hold
+        nobody back.
+        """
         self._counted = sources
         self._look()
 
@@ -207,33 +210,39 @@ class Batches:
 
     @property
     def full(self) -> bool:
-        """Return True if `put` would refuse."""
+        """Return True if `put` would refuse a message for lack of room."""
         return self._held_bytes >= self._buffer_bytes
 
     @property
     def ready(self) -> bool:
-        """Return True if there is a batch for a core that takes one."""
+        """Return True if a batch is ready for a core that can take one."""
         return len(self._on_their_way) < self._ahead and ((bool(self._waiting) and self._open) or self._owes)
 
     @property
     def _owes(self) -> bool:
-        """Return True if the others wait for what this member has, or what its application has taken."""
+        """Return True if other members wait for a report of what this member has, or of what its application
+        has taken.
+        """
         return self._owed > self._told_held or _TOLD_AGAIN * (self._taken - self._told) >= self._untaken_bytes
 
     @property
     def slow(self) -> tuple[tuple[int, int], ...]:
-        """The members whose applications hold everybody back, and how many bytes each has not taken."""
+        """Return the members whose applications hold everybody back, each with the number of bytes that its
+        application has not taken.
+        """
         untaken = ((process, self._untaken(process)) for process in self._counted)
         return tuple((process, held) for process, held in untaken if held >= self._untaken_bytes)
 
     @property
     def held(self) -> int:
-        """Number of messages of the common order that are here, delivered or not."""
+        """Return the number of messages of the common order that this member has, delivered or not."""
         return self._delivered
 
     @property
     def lacking(self) -> tuple[Wait, ...]:
-        """Members that have not reported the next messages as received, so that these are not delivered."""
+        """Return what this member waits for: the members that have not reported the next messages, which must
+        have them before their delivery.
+        """
         if not self._kept:
             return ()
         holders, messages = self._kept[0]
@@ -248,11 +257,11 @@ class Batches:
 
     @property
     def idle(self) -> bool:
-        """Return True if nothing waits and no own batch is on its way."""
+        """Return True if no message waits and no own batch is on its way."""
         return not self._waiting and not self._on_their_way
 
     def checked(self, payload: bytes | bytearray | memoryview) -> bytes:
-        """A payload as bytes that nobody can change.
+        """Return a payload as immutable bytes.
 
         Raises:
             TypeError: it is not bytes-like; text has to be encoded.
@@ -265,9 +274,10 @@ class Batches:
         return payload
 
     def put(self, payload: bytes | bytearray | memoryview, holders: int = 1) -> Identifier:
-        """Let a message wait for its batch; it is delivered when `holders` members have it.
+        """Queue a message for the next batch and return its identifier. It is delivered when `holders`
+        members have it.
 
-        Raises `Busy` when as much waits as may, and as `checked`.
+        Raise `Busy` if there is no room for it, and the errors of `checked`.
         """
         payload = self.checked(payload)
         if self._held_bytes >= self._buffer_bytes:
@@ -278,7 +288,7 @@ class Batches:
         return Identifier(self._me, self._last_put)
 
     def next(self) -> bytes:
-        """The payload of the next batch; only while `ready`."""
+        """Return the payload of the next batch; call this only while `ready` is True."""
         first = self._last_taken + 1
         self._told, self._told_held = self._taken, self._delivered
         parts: list[bytes] = []
@@ -290,7 +300,9 @@ class Batches:
         return self._encode(Batch(first, cut, parts, self._told, holders, self._told_held))
 
     def _next_parts(self, holders: int) -> tuple[list[bytes], bool, int]:
-        """The next batch's parts, whether its last goes on, and how many bytes it frees when delivered."""
+        """Return the parts of the next batch, whether its last part continues in another batch, and the
+        number of bytes that its delivery frees.
+        """
         waiting, room, freed = self._waiting, self._room, 0
         parts: list[bytes] = []
         if len(waiting[0][0]) - self._offset > room - _PART_BYTES:
@@ -316,8 +328,8 @@ class Batches:
     # Out ----------------------------------------------------------------------------------------------------
 
     def unpack(self, delivery: Delivery) -> list[Delivery]:
-        """Return the messages that are delivered with this payload of the core, in order: its own, if they
-        need not wait, and earlier ones that waited for it.
+        """Return the messages to deliver with this payload of the core, in order: first earlier messages that
+        waited for it, then its own, if they need not wait.
         """
         batch = self._read(delivery)
         if batch is None:
@@ -350,7 +362,7 @@ class Batches:
         return self._released()
 
     def _released(self) -> list[Delivery]:
-        """Rule 8: of the messages that wait, those that enough members have by now."""
+        """Remove and return the waiting messages that enough members have now (rule 8)."""
         released: list[Delivery] = []
         while self._kept:
             holders, messages = self._kept[0]
@@ -375,7 +387,7 @@ class Batches:
         self._look()
 
     def _completed(self, source: _Source, batch: Batch) -> tuple[list[bytes], int]:
-        """The messages that are whole with this batch, and the identifier of the first."""
+        """Return the messages that are complete with this batch, and the identifier of the first."""
         parts, first = batch.parts, batch.first
         if not parts:
             return parts, first
@@ -391,7 +403,7 @@ class Batches:
         return parts, first
 
     def _look(self) -> None:
-        """Rule 7: see whether every application has taken enough."""
+        """Update whether every application has taken enough that this member may make batches (rule 7)."""
         self._open = not any(self._untaken(process) >= self._untaken_bytes for process in self._counted)
 
     def _untaken(self, process: int) -> int:
@@ -400,7 +412,7 @@ class Batches:
         return self._delivered_bytes - taken
 
     def _read(self, delivery: Delivery) -> Batch | None:
-        """The batch in a payload, if it is the next one of its source."""
+        """Decode the batch in a payload. Return None if it is no batch, or not the next one of its source."""
         try:
             batch = self._decode(delivery.payload)
         except MsgspecError:
@@ -422,7 +434,7 @@ class Batches:
     # State --------------------------------------------------------------------------------------------------
 
     def snapshot(self) -> BatchesSnapshot:
-        """The whole state: batches with equal snapshots behave equally."""
+        """Return the whole state: batches with equal snapshots behave equally."""
         sources = (
             (source.last, None if source.pieces is None else tuple(source.pieces), source.taken, source.held)
             for source in self._sources

@@ -19,11 +19,11 @@ class Carrier(Protocol):
 
     @property
     def full(self) -> bool:
-        """Return True if so much waits for some member that nothing more should be made."""
+        """Return True if so many items wait for some member that callers should send nothing more for now."""
         ...
 
     def send(self, to: int, item: bytes) -> None:
-        """Take an item for a member."""
+        """Queue an item for a member."""
         ...
 
     def received(self, sender: int, data: bytes, now: float) -> list[bytes] | str:
@@ -54,18 +54,18 @@ class Plain:
         self._items: list[Send[bytes]] = []
 
     def send(self, to: int, item: bytes) -> None:
-        """Take an item for a member."""
+        """Queue an item for a member; it becomes a datagram of its own."""
         self._items.append(Send(to, item))
 
     def received(self, sender: int, data: bytes, now: float) -> list[bytes]:  # noqa: ARG002
-        """Return the one item."""
+        """Return the datagram as its one item."""
         return [data]
 
     def tick(self, now: float) -> None:
-        """Do nothing: there are no waiting times."""
+        """Do nothing: this carrier has no timers."""
 
     def next_deadline(self) -> float | None:
-        """Return None: there are no timers."""
+        """Return None: this carrier has no timers."""
         return None
 
     def outputs(self, now: float) -> list[Send[bytes]]:  # noqa: ARG002

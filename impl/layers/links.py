@@ -64,7 +64,7 @@ class Segment(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, 
 
 
 class _Flying(NamedTuple):
-    """A segment on its way."""
+    """Segment in flight."""
 
     items: tuple[bytes, ...]
     sent_at: float
@@ -101,7 +101,7 @@ class LinksSnapshot(NamedTuple):
 
 
 class Links:
-    """Member `me`'s ends of its links to all others."""
+    """Links of member `me` to all others."""
 
     def __init__(
         self,
@@ -114,7 +114,8 @@ class Links:
         resend_ms: float = 25.0,
         backoff_max: int = 16,
     ) -> None:
-        """Segments have at most `segment_bytes_max`, unless a single item has more.
+        """Make the links of member `me`. Segments have at most `segment_bytes_max` bytes, unless a single
+        item has more.
 
         Raises:
             ValueError: a time or a number is not positive, or acknowledgements are slower than what waits for
@@ -133,12 +134,14 @@ class Links:
 
     @property
     def full(self) -> bool:
-        """Return True if so much waits for some member that nothing more should be made."""
+        """Return True if more than `queue_bytes_max` bytes wait for some member, so that callers should send
+        nothing more for now.
+        """
         return any(link.queued_bytes >= self._settings.queue_bytes_max for link in self._links.values())
 
     @property
     def silent(self) -> bool:
-        """Return True if everything has arrived and is acknowledged, and nothing is owed."""
+        """Return True if all items have arrived and are acknowledged, and no acknowledgement is due."""
         return self.next_deadline() is None and not any(link.urgent for link in self._links.values())
 
     def owes(self, to: int) -> bool:
@@ -150,8 +153,8 @@ class Links:
         self._links[to].put(item)
 
     def received(self, sender: int, data: bytes, now: float) -> list[bytes] | str:
-        """Return the items that are next in their turn, in order; or the reason why these bytes are no
-        segment of this link, which changes nothing.
+        """Return the items that are next on the link from `sender`, in order; or the reason why these bytes
+        are no segment of the link, in which case nothing changes.
         """
         self._now = now
         try:
@@ -172,11 +175,13 @@ class Links:
             link.tick(now)
 
     def next_deadline(self) -> float | None:
-        """Return the time of the next timer, or None while all is quiet."""
+        """Return the time of the next timer, or None if no timer runs."""
         return min([at for link in self._links.values() for at in link.deadlines()], default=None)
 
     def outputs(self, now: float) -> list[Send[bytes]]:
-        """Return, once, the datagrams to send, in order. Raises `GroupFailed` after the last number."""
+        """Return, once, the datagrams to send, in order. Raise `GroupFailed` when a link has used its last
+        sequence number.
+        """
         self._now = now
         encode = self._encoder.encode
         return [
@@ -187,11 +192,11 @@ class Links:
         ]
 
     def snapshot(self) -> LinksSnapshot:
-        """The whole state: links with equal snapshots behave equally."""
+        """Return the whole state: links with equal snapshots behave equally."""
         return LinksSnapshot(tuple((to, link.snapshot(self._now)) for to, link in self._links.items()))
 
     def restore(self, snapshot: LinksSnapshot, now: float) -> None:
-        """Set the state to a snapshot, as if that had been taken at `now`."""
+        """Set the state to a snapshot, as if that snapshot had been taken at `now`."""
         self._now = now
         for to, link in snapshot.links:
             self._links[to] = _Link(to, self._settings)
@@ -207,7 +212,7 @@ class _Settings(NamedTuple):
 
 
 class _Link:
-    """One end of one link: what goes out, and what came in."""
+    """This member's end of one link: the items and segments to send, and those received."""
 
     def __init__(self, to: int, settings: _Settings) -> None:
         self._to = to
@@ -235,18 +240,18 @@ class _Link:
     # Going out ----------------------------------------------------------------------------------------------
 
     def put(self, item: bytes) -> None:
-        """Let an item wait for its segment."""
+        """Queue an item for a segment."""
         self._waiting.append(item)
         self.queued_bytes += len(item) + ITEM_BYTES
 
     @property
     def owes(self) -> bool:
-        """Return True if something waits, or is on its way and not acknowledged."""
+        """Return True if an item waits, or a segment in flight is not acknowledged."""
         return bool(self._waiting or self._flying)
 
     @property
     def _open(self) -> bool:
-        """Return True if the window lets another segment out."""
+        """Return True if the window has room for another segment."""
         return self._last - self._acknowledged < WINDOW
 
     @property
@@ -280,7 +285,7 @@ class _Link:
         return segments
 
     def _next_items(self) -> tuple[bytes, ...]:
-        """As many of the waiting items, in order, as one segment holds."""
+        """Return the waiting items, in order, that fit into one segment."""
         waiting, room = self._waiting, self._settings.segment_bytes_max - SEGMENT_BYTES
         items: list[bytes] = []
         while waiting and (not items or len(waiting[0]) + ITEM_BYTES <= room):
@@ -291,7 +296,7 @@ class _Link:
         return tuple(items)
 
     def flaw(self, segment: Segment) -> str | None:
-        """Why no correct member sends this segment, or None."""
+        """Return the reason why no correct member sends this segment, or None."""
         beyond = max(
             segment.acknowledged, segment.held and segment.acknowledged + 1 + segment.held.bit_length()
         )
@@ -304,8 +309,9 @@ class _Link:
         return None
 
     def acknowledge(self, acknowledged: int, held: int, now: float) -> None:
-        """Take the other end's acknowledgement: forget segments, measure the round trip, send missing ones
-        again.
+        """Process an acknowledgement of the other end: delete the acknowledged segments, measure the round
+        trip, and mark the missing segments to be sent again. `held` is a bit mask of segments received beyond
+        the first missing one.
         """
         if acknowledged < self._acknowledged:
             return
@@ -333,7 +339,7 @@ class _Link:
         return [acknowledged + 2 + bit for bit in range(held.bit_length()) if held >> bit & 1]
 
     def _send_again(self, beyond: int, now: float) -> None:
-        """Rule 3: what is missing below `beyond`, which came."""
+        """Mark the missing segments below `beyond`, which has arrived, to be sent again (rule 3)."""
         pause = self._round_trip[0] if self._round_trip else self._settings.resend_ms
         for number, flying in self._flying.items():
             if number >= beyond:
@@ -342,7 +348,7 @@ class _Link:
                 self._resend[number] = None
 
     def _recover(self) -> None:
-        """Rule 4: the next ones that were sent before the waiting time ran out."""
+        """Mark the next segments that were sent before the waiting time ran out to be sent again (rule 4)."""
         last, burst, since = self._recovery
         if self._acknowledged >= last:
             return
@@ -351,7 +357,7 @@ class _Link:
         self._recovery = (last, 2 * burst, since)
 
     def _measure(self, sample: float) -> None:
-        """RFC 6298, section 2."""
+        """Update the estimate of the round trip by a sample (RFC 6298, section 2)."""
         sample = min(sample, self._longest_ms)
         if self._round_trip is None:
             self._round_trip = (sample, sample / 2)
@@ -368,13 +374,13 @@ class _Link:
 
     @property
     def _longest_ms(self) -> float:
-        """The longest round trip that is believed."""
+        """Return the longest round trip that counts as measured; a longer sample is cut to it."""
         return self._settings.backoff_max * self._settings.resend_ms
 
     # Coming in ----------------------------------------------------------------------------------------------
 
     def take(self, number: int, items: tuple[bytes, ...], now: float) -> list[bytes]:
-        """A segment came: the items whose turn it is now."""
+        """Take a segment that arrived; return the items that are next in order."""
         if number <= self._received or number in self._ahead:
             self._answer = True
             return []
@@ -400,11 +406,13 @@ class _Link:
     # Time ---------------------------------------------------------------------------------------------------
 
     def deadlines(self) -> Iterable[float]:
-        """Return the times at which something has to be sent again or acknowledged."""
+        """Yield the times at which a segment has to be sent again or an acknowledgement sent."""
         return [at for at in (self._resend_at, self._ack_at) if at is not None]
 
     def tick(self, now: float) -> None:
-        """Acknowledge what waited for it long enough, send again what was not acknowledged for too long."""
+        """Mark what is due: an acknowledgement that was delayed long enough, segments that were not
+        acknowledged in time.
+        """
         if self._ack_at is not None and self._ack_at <= now:
             self._answer, self._ack_at = True, None
         if self._resend_at is None or self._resend_at > now:
@@ -417,7 +425,7 @@ class _Link:
     # State --------------------------------------------------------------------------------------------------
 
     def snapshot(self, now: float) -> LinkSnapshot:
-        """Return this end as data."""
+        """Return the state of this end as data, with times relative to `now`."""
         last, burst, since = self._recovery
         return LinkSnapshot(
             tuple(self._waiting),
@@ -438,7 +446,7 @@ class _Link:
         )
 
     def restore(self, snapshot: LinkSnapshot, now: float) -> None:
-        """Become this, in an end that was just made."""
+        """Set a new end to the state of a snapshot."""
         for item in snapshot.waiting:
             self.put(item)
         self._flying = {n: _Flying(items, now - age, again) for n, items, age, again in snapshot.flying}

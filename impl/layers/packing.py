@@ -51,12 +51,14 @@ class Packing:
     full = False
 
     def __init__(self, datagram_bytes: int) -> None:
-        """A datagram has at most so many bytes, unless a single item has more."""
+        """Make a carrier of datagrams of at most `datagram_bytes` bytes; a single item that is larger gets a
+        datagram of its own.
+        """
         self._datagram_bytes = datagram_bytes
         self._waiting: dict[int, list[bytes]] = {}
 
     def send(self, to: int, item: bytes) -> None:
-        """Take an item for a member."""
+        """Queue an item for a member."""
         self._waiting.setdefault(to, []).append(item)
 
     def received(self, sender: int, data: bytes, now: float) -> list[bytes] | str:  # noqa: ARG002
@@ -64,14 +66,14 @@ class Packing:
         return unpack(data)
 
     def tick(self, now: float) -> None:
-        """Do nothing: there are no waiting times."""
+        """Do nothing: this carrier has no timers."""
 
     def next_deadline(self) -> float | None:
-        """Return None: there are no timers."""
+        """Return None: this carrier has no timers."""
         return None
 
     def outputs(self, now: float) -> list[Send[bytes]]:  # noqa: ARG002
-        """Return, once, the datagrams to send."""
+        """Return, once, the datagrams to send, with the waiting items packed."""
         waiting, self._waiting = self._waiting, {}
         return [
             Send(to, pack(items)) for to, all_items in waiting.items() for items in self._packs(all_items)

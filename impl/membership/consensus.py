@@ -89,7 +89,7 @@ class Phase(IntEnum):
 
 
 class Snapshot(NamedTuple, Generic[V]):
-    """The whole state of a member in one consensus."""
+    """Whole state of a member in one consensus."""
 
     phase: Phase
     round: int
@@ -108,11 +108,12 @@ class Snapshot(NamedTuple, Generic[V]):
 class Consensus(Generic[V]):
     """Member `me` of the members 0..members-1 in one consensus.
 
-    What comes in only changes what is known; `settle` takes the steps that follow from it.
+    `receive`, `suspect` and `propose` change what the member knows; `settle` takes the steps of the algorithm
+    that this makes possible.
     """
 
     def __init__(self, me: int, members: int) -> None:
-        """Begin with no proposal."""
+        """Begin as a member that has proposed nothing."""
         self.me = me
         self.members = members
         self.decision: V | None = None
@@ -131,12 +132,12 @@ class Consensus(Generic[V]):
         self._outputs: list[Send[Message[V]]] = []
 
     def coordinator(self, round_: int) -> int:
-        """The coordinator of a round."""
+        """Return the coordinator of a round."""
         return round_ % self.members
 
     @property
     def round(self) -> int:
-        """The round in which this member stands, from 1; 0 before it has proposed."""
+        """Return the present round of this member, from 1; 0 before it has proposed."""
         return self._round
 
     # What comes in ------------------------------------------------------------------------------------------
@@ -152,7 +153,7 @@ class Consensus(Generic[V]):
         self.suspected = suspected
 
     def receive(self, sender: int, message: Message[V]) -> None:
-        """Handle a message of another member. A decision is decided, and sent on, at once."""
+        """Handle a message of another member. Adopt a decision, and send it on to all, at once."""
         if self.decision is not None:
             return
         if isinstance(message, Decide):
@@ -186,8 +187,8 @@ class Consensus(Generic[V]):
         return True
 
     def gather(self) -> bool:
-        """Propose the newest of the estimates of a majority (phase 2); of several that of the
-        first member.
+        """Propose an estimate with the largest timestamp among those of a majority (phase 2); of several such
+        estimates, that of the first member.
         """
         heard = {sender: sent for (at, sender), sent in self._estimates.items() if at == self._round}
         if self.phase is not Phase.GATHERING or self.decision is not None or len(heard) < self._majority:
@@ -201,7 +202,9 @@ class Consensus(Generic[V]):
         return True
 
     def adopt(self) -> bool:
-        """Adopt the proposal of the round, which has come (phase 3)."""
+        """Adopt the proposal of this round, if it has arrived (phase 3). Return False if the step is not
+        possible.
+        """
         if self.phase is not Phase.WAITING or self.decision is not None or self._round not in self._proposals:
             return False
         self._estimate, self._timestamp = self._proposals[self._round], self._round
@@ -209,7 +212,9 @@ class Consensus(Generic[V]):
         return True
 
     def refuse(self) -> bool:
-        """Refuse, since the proposal has not come and the coordinator is suspected (phase 3)."""
+        """Refuse the round, if its proposal has not arrived and its coordinator is suspected (phase 3).
+        Return False if the step is not possible.
+        """
         if self.phase is not Phase.WAITING or self.decision is not None or self._round in self._proposals:
             return False
         if self.coordinator(self._round) not in self.suspected:
@@ -218,7 +223,9 @@ class Consensus(Generic[V]):
         return True
 
     def count(self) -> bool:
-        """Count the answers of a majority (phase 4); if a majority has adopted, its value is decided."""
+        """Count the replies of a majority (phase 4); if all of them are acks, decide. Return False if the
+        step is not possible.
+        """
         replies = [adopted for (at, _), adopted in self._replies.items() if at == self._round]
         if self.phase is not Phase.COUNTING or self.decision is not None or len(replies) < self._majority:
             return False
@@ -238,7 +245,7 @@ class Consensus(Generic[V]):
         self.phase = Phase.COUNTING if coordinator == self.me else Phase.LOOPING
 
     def _decide(self, value: V) -> None:
-        """Decide, and send the decision on to all: so it comes to all that are up, or to nobody."""
+        """Decide, and send the decision to all members, so that it reaches all that are up or none."""
         self.decision = value
         self._estimates, self._proposals, self._replies = {}, {}, {}
         self._to_others(Decide(value))
@@ -252,7 +259,9 @@ class Consensus(Generic[V]):
             self._outputs.append(Send(process, message))
 
     def _keep(self, sender: int, message: Estimate[V] | Proposal[V] | Ack | Nack) -> None:
-        """Keep the first of its kind from a member; a proposal counts only from its coordinator."""
+        """Store a message, unless the member has sent one of its kind in its round before. Store a proposal
+        only from the coordinator of its round.
+        """
         match message:
             case Estimate():
                 self._estimates.setdefault((message.round, sender), message)
@@ -277,7 +286,7 @@ class Consensus(Generic[V]):
         )  # fmt: skip
 
     def restore(self, snapshot: Snapshot[Any]) -> None:
-        """Set the state to a snapshot; messages that were to be sent are forgotten."""
+        """Set the state to a snapshot; unsent messages are dropped."""
         self.phase, self._round, self._estimate, self._timestamp, self.decision = snapshot[:5]
         self.suspected = snapshot.suspected
         self._estimates = {(at, sender): sent for at, sender, sent in snapshot.estimates}

@@ -89,7 +89,7 @@ class No(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
 
 
 class Welcome(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """State that a member which has just joined needs."""
+    """State of the group that a member needs when it has just joined."""
 
     number: Natural
     """Number of the list."""

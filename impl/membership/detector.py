@@ -71,7 +71,7 @@ WAN = Timeouts(heartbeat_ms=1_000, suspect_ms=5_000, exclude_ms=20_000)
 
 
 class Suspicion(NamedTuple):
-    """Suspicion of a member, or the end of it: it is suspected, given up, or trusted again."""
+    """Change of a suspicion: the member is suspected, given up, or trusted again."""
 
     of: bytes
     """The incarnation of the member."""
@@ -103,7 +103,7 @@ class Detector:
 
     @property
     def changed(self) -> bool:
-        """Return True if there are `news`."""
+        """Return True if `news` has changes that were not returned yet."""
         return bool(self._news)
 
     def watch(self, members: Iterable[bytes], now: float) -> None:
@@ -122,16 +122,16 @@ class Detector:
 
     @property
     def suspected(self) -> frozenset[bytes]:
-        """Members that the quick detector suspects; those that are given up are suspected too."""
+        """Return the members that the quick detector suspects; those that are given up are among them."""
         return frozenset(self._suspected)
 
     @property
     def given_up(self) -> frozenset[bytes]:
-        """Members that the slow detector suspects."""
+        """Return the members that the slow detector suspects."""
         return frozenset(self._given_up)
 
     def heard(self, member: bytes, now: float) -> None:
-        """Note a sign of life."""
+        """Record a sign of life of a member."""
         if member in self._heard_at:
             self._heard_at[member] = now
             self._hinted.pop(member, None)
@@ -139,13 +139,13 @@ class Detector:
                 self._look(now)
 
     def sent(self, member: bytes, now: float) -> None:
-        """Note a datagram to this member: it needs no heartbeat for a while."""
+        """Record that a datagram was sent to a member, so that it needs no heartbeat for a while."""
         if member in self._sent_at:
             self._sent_at[member] = now
 
     def replaced(self, member: bytes, now: float) -> bool:
-        """Give up a member whose process has another run; return False if it was heard just now, so that it
-        lives.
+        """Give up a member whose process has started another run. Return False, and do nothing, if the member
+        was heard just now and so lives.
         """
         if member not in self._heard_at or member in self._replaced:
             return True
@@ -159,7 +159,7 @@ class Detector:
         return True
 
     def hint(self, member: bytes, now: float) -> None:
-        """Note a hint that no process listens at this member's address."""
+        """Record a hint that no process listens at this member's address."""
         if member in self._heard_at:
             self._hinted.setdefault(member, now)
             self._hasten()
@@ -178,12 +178,16 @@ class Detector:
         return self._due
 
     def _hasten(self) -> None:
-        """Look no later than before: hints and new lists may come more often than heartbeats are due."""
+        """Schedule the next check early enough: a hint or a new list may make it due before the next
+        heartbeat.
+        """
         due = self._next()
         self._due = due if self._due is None or due is None else min(self._due, due)
 
     def _next(self) -> float | None:
-        """Return when the next heartbeat is due or the next silence too long, as things stand."""
+        """Return the time at which the next heartbeat is due, or the next silence too long, by the present
+        state.
+        """
         if not self._heard_at:
             return None
         limits = (
@@ -197,7 +201,7 @@ class Detector:
         return news
 
     def _limit(self, member: bytes) -> float:
-        """Return the silence after which this member's standing changes next."""
+        """Return the length of silence after which this member is next suspected or given up."""
         if member in self._suspected:
             return self.timeouts.exclude_ms * self.lateness
         if member in self._hinted:
@@ -205,7 +209,7 @@ class Detector:
         return self.timeouts.suspect_ms * self.lateness
 
     def _allow_for_lateness(self, now: float) -> None:
-        """Rule 4."""
+        """Lengthen the timeouts if this process itself was late (rule 4)."""
         before, self._looked_at = self._looked_at, now
         if before is None:
             return
@@ -218,7 +222,7 @@ class Detector:
             self.lateness = 1 + (self.lateness - 1) * _HEALS ** ((now - before) / beat)
 
     def _look(self, now: float) -> None:
-        """Rules 2 and 3."""
+        """Suspect, give up or trust members by the lengths of their silences (rules 2 and 3)."""
         for member, at in self._heard_at.items():
             silent, hinted = now - at, member in self._hinted
             while member not in self._given_up and now >= at + self._limit(member):

@@ -41,7 +41,7 @@ _MESSAGE_BYTES_MAX = 2**27
 
 
 class Epoch:
-    """Work of one member while one list lasts. `now` is in milliseconds."""
+    """State of one member while one list of members lasts. `now` is in milliseconds."""
 
     def __init__(
         self,
@@ -114,7 +114,7 @@ class Epoch:
             self.endpoint.datagram_received(sender, data, now)
 
     def link_received(self, sender: int, data: bytes, now: float) -> Rejection | None:
-        """Handle a datagram of the change, or return the reason why it is none."""
+        """Handle a datagram of the change of the list. Return the reason for its rejection if it is none."""
         items = self._links.received(sender, data, now)
         if isinstance(items, str):
             return Rejection.MALFORMED
@@ -147,7 +147,7 @@ class Epoch:
         return self.change.stopped
 
     def go_on(self, now: float) -> Next | Out | None:
-        """Take the possible steps of the change, and return its result once that is decided.
+        """Take the possible steps of the change. Return its result once that is decided, else None.
 
         After that this member takes no more part in the list.
         """
@@ -176,7 +176,7 @@ class Epoch:
             self.endpoint.tick(now)
 
     def next_deadline(self) -> float | None:
-        """Return when `tick`, or then `go_on`, has something to do, or None."""
+        """Return the time at which `tick`, and then `go_on`, has something to do; or None."""
         if self.over:
             return self._links.next_deadline()
         if not self.linked and not self.change.called:  # the usual case
@@ -187,21 +187,21 @@ class Epoch:
         return min((deadline for deadline in deadlines if deadline is not None), default=None)
 
     def endpoint_datagrams(self) -> Sequence[tuple[int, bytes]]:
-        """Return, once, the datagrams of the protocol, with the place of each receiver."""
+        """Return, once, the datagrams of the protocol, each with its receiver's place on the list."""
         return [] if self.stopped else self.endpoint.datagrams_to_send()
 
     def link_datagrams(self, now: float) -> Sequence[Send[bytes]]:
-        """Hand over, once, the datagrams of the change."""
+        """Return, once, the datagrams of the change of the list."""
         return self._links.outputs(now) if self.linked else []
 
     def is_owed(self, places: Iterable[int]) -> bool:
-        """Return True if one of these members has not acknowledged everything that was sent to it for the
-        change.
+        """Return True if one of these members has not acknowledged all datagrams of the change that were sent
+        to it.
         """
         return any(self._links.owes(place) for place in places if place not in self._released)
 
     def release(self, place: int) -> None:
-        """Note that this member needs nothing of this list any more."""
+        """Record that the member at this place needs no more datagrams of this list."""
         self._released.add(place)
 
     def __repr__(self) -> str:
@@ -211,7 +211,7 @@ class Epoch:
 
 
 class _AloneCore:
-    """The core of a list of one member: it has nothing to ask and nothing to tell."""
+    """Core of a list with a single member, which exchanges no messages."""
 
     external = False
     lost = False
@@ -221,16 +221,16 @@ class _AloneCore:
         self.delivered = 0
 
     def report(self) -> Report:
-        """Return that all is delivered."""
+        """Return the report of an empty core: all messages are delivered."""
         return Report(self.delivered, (self.delivered,), (), ())
 
     def merge(self, reports: Sequence[Report], missing: bool) -> Report:  # noqa: ARG002 - there is one
-        """Return the only report."""
+        """Return the only report as the result of the merge."""
         return reports[0]
 
 
 class _Alone:
-    """The endpoint of a list of one member: what it broadcasts is delivered at once."""
+    """Endpoint of a list with a single member: each broadcast is delivered at once."""
 
     def __init__(self, layers: Layers) -> None:
         self.core = _AloneCore()
@@ -243,59 +243,59 @@ class _Alone:
     unsent = False
 
     def start(self, now: float) -> None:
-        """Take part: there is nobody to greet."""
+        """Do nothing: there is no other member to greet."""
 
     def go_on(self, names: Sequence[object], ids: Sequence[int], number: int) -> None:
-        """Deliver as the list that follows another one."""
+        """Continue the numbers of messages after those of another list."""
         (self._me,), (self._id,), self._number = names, ids, number
 
     @property
     def held(self) -> int:
-        """Number of messages that were delivered."""
+        """Return the number of messages that were delivered."""
         return self.core.delivered
 
     def delivered_of(self, source: int) -> int:  # noqa: ARG002 - there is one
-        """Return the number of messages that were delivered."""
+        """Return the number of messages that were delivered; all are of the single member."""
         return self.core.delivered
 
     @property
     def busy(self) -> bool:
-        """Return True if the application has left so much untaken that nothing more is delivered."""
+        """Return True if the application has left so many deliveries untaken that a broadcast is refused."""
         return self._untaken_bytes >= self._layers.untaken_bytes
 
     def broadcast(self, payload: bytes, now: float, holders: int = 1) -> Identifier:  # noqa: ARG002
-        """Deliver a message."""
+        """Deliver the payload at once, and return the message's identifier."""
         self.core.delivered = count = self.core.delivered + 1
         self._deliveries.append(Delivery(self._me, self._id + count, self._number + count, payload))
         self._untaken_bytes += len(payload)
         return Identifier(0, count)
 
     def datagram_received(self, sender: int, data: bytes, now: float) -> None:  # noqa: ARG002
-        """Refuse a datagram: nobody is there to send one."""
+        """Refuse a datagram: the list has no other member that could have sent it."""
         raise AssertionError(f"a datagram of member {sender} of one")
 
     def tick(self, now: float) -> None:
         """Do nothing: no timer runs."""
 
     def next_deadline(self) -> float | None:
-        """None."""
+        """Return None: no timer runs."""
         return None
 
     def datagrams_to_send(self) -> list[tuple[int, bytes]]:
-        """None."""
+        """Return no datagrams."""
         return []
 
     def adopt(self, agreed: Report) -> bool:  # noqa: ARG002
-        """All was delivered before."""
+        """Return True: all messages are delivered already."""
         return True
 
     def deliveries(self) -> list[Delivery[Any]]:
-        """Hand over, once, what was delivered."""
+        """Return, once, the deliveries in order."""
         deliveries, self._untaken_bytes = list(self._deliveries), 0
         self._deliveries.clear()
         return deliveries
 
     @property
     def untaken(self) -> Sequence[Delivery[Any]]:
-        """The deliveries that `deliveries` would return."""
+        """Deliveries that the next call of `deliveries` returns."""
         return self._deliveries

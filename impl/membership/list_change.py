@@ -30,12 +30,14 @@ class ListChange(Protocol):
 
     @property
     def leaving(self) -> bool:
-        """Return True if this member wants not to be in the next view."""
+        """Return True if this member has asked to leave the next view."""
         ...
 
     @property
     def external(self) -> bool:
-        """Return True if who is only suspected is left out of the ordering for a while."""
+        """Return True if the protocol has external members: a member that is only suspected orders no
+        messages for a while, and stays in the view.
+        """
         ...
 
     @property
@@ -50,12 +52,12 @@ class ListChange(Protocol):
 
     @property
     def lost(self) -> bool:
-        """Return True if this member lacks what nobody keeps any more."""
+        """Return True if this member lacks messages that no other member stores any more."""
         ...
 
     @property
     def returns(self) -> bool:
-        """Return True if a member that orders no messages now is ready to do so again."""
+        """Return True if a member that is left out of the ordering is ready to order messages again."""
         ...
 
     @property
@@ -65,12 +67,12 @@ class ListChange(Protocol):
 
     @property
     def lists(self) -> int:
-        """Number of lists that have ended within the epoch."""
+        """Return the number of lists that have ended within the epoch."""
         ...
 
     def spent(self, now: float) -> tuple[float, float]:
-        """Return the milliseconds for reports and for agreement, of all changes within the epoch and of its
-        last.
+        """Return how many milliseconds the changes of the list spent until all reports had come, and until
+        agreement: the sum over this epoch.
         """
         ...
 
@@ -79,7 +81,7 @@ class ListChange(Protocol):
         ...
 
     def call(self, kind: Kind) -> None:
-        """Ask for another list. The same call again has no effect."""
+        """Ask for another list of this kind; a second call of the same kind has no effect."""
         ...
 
     def leave(self) -> None:
@@ -87,11 +89,11 @@ class ListChange(Protocol):
         ...
 
     def admit(self, joining: Member) -> None:
-        """Ask for a view with this process too."""
+        """Ask for a view that this process is added to."""
         ...
 
     def flaw(self, message: Any) -> str | None:
-        """Return why no correct member says this, or None."""
+        """Return the reason why no correct member sends this message, or None."""
         ...
 
     def receive(self, sender: int, message: Any, now: float) -> None:
@@ -99,31 +101,31 @@ class ListChange(Protocol):
         ...
 
     def go_on(self, now: float) -> Next | Out | None:
-        """Take the steps that can be taken; return what follows the epoch, once that is known."""
+        """Take the possible steps. Return what follows the epoch once that is known, else None."""
         ...
 
     def moved(self) -> bool:
-        """Return, once, whether another list orders messages in this epoch now."""
+        """Return True, once, if a new list has begun to order messages in this epoch since the last call."""
         ...
 
     def outputs(self) -> list[Send[Any]]:
-        """Hand over, once, what is to be sent on reliable links, in order."""
+        """Return, once, the messages to send on reliable links, in order."""
         ...
 
     def next_deadline(self) -> float | None:
-        """Return when `go_on` has something to do though nothing has come, or None."""
+        """Return the time at which `go_on` has something to do without any input, or None."""
         ...
 
 
 class Flush:
-    """The change of figures 32 and 34: `ViewChange` and, with the core, `Succession`."""
+    """List change of figures 32 and 34, made of a `ViewChange` and, with the core, a `Succession`."""
 
     messages = Message
 
     def __init__(
         self, roster: Roster, me: int, core: Flushes, deliver: Callable[[Report], bool], *, external: bool
     ) -> None:
-        """Begin with no call; the parameters are those of `Succession` and `ViewChange`."""
+        """Begin without a call for a change; the parameters are those of `Succession` and `ViewChange`."""
         self._core = core
         self._change = ViewChange(me, len(roster.members), external=external)
         self._succession = Succession(roster, me, core, deliver, self._change)
@@ -132,75 +134,79 @@ class Flush:
 
     @property
     def external(self) -> bool:
-        """As the protocol has it."""
+        """Return True if the protocol has external members."""
         return self._change.external
 
     @property
     def leaving(self) -> bool:
-        """True if this member wants not to be on the next list."""
+        """Return True if this member has asked to leave the next view."""
         return self._change.leaving
 
     @property
     def called(self) -> bool:
-        """Return True if the list ends."""
+        """Return True if a call has ended this list."""
         return self._change.called
 
     @property
     def stopped(self) -> bool:
-        """Return True after the report."""
+        """Return True if this member has sent its report, with which the protocol ends."""
         return self._succession.stopped
 
     @property
     def lost(self) -> bool:
-        """As the core says."""
+        """Return True if the core lacks messages that no other member stores any more."""
         return self._core.lost
 
     @property
     def returns(self) -> bool:
-        """Return True if this member is external, and has missed nothing."""
+        """Return True if this member is external and lacks no message, so that it can order messages
+        again.
+        """
         return self._core.caught_up
 
     @property
     def ordering(self) -> Sequence[int]:
-        """The core of the list."""
+        """Return the places of the list's core, the members that order messages."""
         return range(self._succession.roster.core)
 
     @property
     def lists(self) -> int:
-        """None: the next list is another epoch."""
+        """Return 0: the next list belongs to another epoch."""
         return 0
 
     def spent(self, now: float) -> tuple[float, float]:
-        """Return the times of the one change."""
+        """Return how many milliseconds the change spent until all reports had come, and until agreement."""
         return self._complete_at - self._called_at, now - self._complete_at
 
     def suspect(self, suspected: frozenset[int], given_up: frozenset[int]) -> None:
-        """As `ViewChange.suspect`."""
+        """Suspect these members from now on, and no others; those that are given up are among them."""
         self._change.suspect(suspected, given_up)
 
     def call(self, kind: Kind) -> None:
-        """As `ViewChange.call`."""
+        """Ask for another list of this kind; a second call of the same kind has no effect."""
         self._change.call(kind)
 
     def leave(self) -> None:
-        """As `ViewChange.leave`."""
+        """Ask for a view without this member."""
         self._change.leave()
 
     def admit(self, joining: Member) -> None:
-        """As `ViewChange.admit`."""
+        """Ask for a view that this process is added to."""
         self._change.admit(joining)
 
     def flaw(self, message: Message) -> str | None:
-        """As the module `view_change` says."""
+        """Return the reason why no correct member sends this message, or None."""
         return view_change.flaw(message, self._change.members)
 
     def receive(self, sender: int, message: Message, now: float) -> None:
-        """As `ViewChange.receive`: time does not matter."""
+        """Handle a message of another member, which has no flaw; the time has no effect."""
         del now
         self._change.receive(sender, message)
 
     def go_on(self, now: float) -> Next | Out | None:
-        """Report, propose and adopt, as far as it is time for that."""
+        """Report, propose and adopt, as far as each is possible. Return what follows the epoch once that is
+        known, else None.
+        """
         change = self._change
         if change.called and not self._called_at:
             self._called_at = self._complete_at = now
@@ -211,15 +217,15 @@ class Flush:
         return self._succession.adopt()
 
     def moved(self) -> bool:
-        """Return False: the next list is another epoch."""
+        """Return False: a new list begins another epoch, never within this one."""
         return False
 
     def outputs(self) -> list[Send[Any]]:
-        """As `ViewChange.outputs`."""
+        """Return, once, the messages to send on reliable links, in order."""
         return list(self._change.outputs())
 
     def next_deadline(self) -> float | None:
-        """None: no timer runs."""
+        """Return None: the change has no timer."""
         return None
 
     def __repr__(self) -> str:

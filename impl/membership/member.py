@@ -67,7 +67,7 @@ class Member(Struct, frozen=True, array_like=True, order=True):
 
     @property
     def address(self) -> tuple[str, int]:
-        """Host and port."""
+        """Return the host and the port."""
         return (self.host, self.port)
 
     def __str__(self) -> str:
@@ -82,7 +82,9 @@ def spoken(members: Iterable[Member]) -> int | None:
 
 
 def those_that_fit(members: Sequence[Member], asking: Iterable[Member]) -> tuple[Member, ...]:
-    """Return the applicants that, added one after the other, still have a common version with the members."""
+    """Return the applicants that can be added, one after the other, so that the members still have a common
+    version of the protocol's messages.
+    """
     fit: list[Member] = list(members)
     for one in asking:
         if spoken([*fit, one]) is not None:
@@ -109,7 +111,9 @@ class View(NamedTuple):
 
     @property
     def majority(self) -> int:
-        """Number of members that must reach one another so that messages are delivered."""
+        """Number of members that must reach one another so that messages are delivered: more than half of the
+        view.
+        """
         return len(self.members) // 2 + 1
 
 
@@ -129,16 +133,16 @@ class Unblocked(NamedTuple):
 
 
 class Excluded(NamedTuple):
-    """Event: the others have gone on without this member, which is not in the group any more."""
+    """Event: the other members have excluded this one, and go on without it."""
 
     why: str
 
 
 class Refused(NamedTuple):
-    """Event: the members do not admit this process, and will not."""
+    """Event: the members refuse to admit this process, for good."""
 
     why: str
 
 
 class Left(NamedTuple):
-    """Event: this member has left the group as it wanted."""
+    """Event: this member has left the group at its own request."""

@@ -116,7 +116,7 @@ class Doubt(NamedTuple):
 
 
 class _Candidate(NamedTuple):
-    """A process that asks to be a member."""
+    """Process that asks to be a member."""
 
     member: Member
     address: Address
@@ -125,7 +125,7 @@ class _Candidate(NamedTuple):
 
 
 class _Kept(NamedTuple):
-    """Note that a view has a member which this one has given up."""
+    """Record that a view still has a member which this process has given up."""
 
     until: float
     """Before then it asks for no view without that one."""
@@ -258,8 +258,7 @@ class Membership:
             self._seeds = (*self._seeds, seed)
 
     def leave(self, now: float) -> None:
-        """Leave the group with the next view: the event `Left` comes when that is agreed, at once without
-        others.
+        """Add an address to the seeds that are asked.
 
         The earlier broadcasts of this member are delivered before; it broadcasts nothing more.
 
@@ -328,12 +327,14 @@ class Membership:
 
     @property
     def changes(self) -> int:
-        """Number of lists that came to an end here."""
+        """Return the number of lists that ended at this process."""
         return self._changes + (0 if self.epoch is None else self.epoch.change.lists)
 
     @property
     def change_ms(self) -> dict[str, float]:
-        """Milliseconds that the changes took in all: until reports had come, and until all was agreed on."""
+        """Return the milliseconds that all changes of the list took: until all reports had come, and until
+        agreement.
+        """
         reports, agreement = self._change_ms
         if self.epoch is not None and self.epoch.change.lists:
             within = self.epoch.change.spent(self._now)
@@ -342,14 +343,16 @@ class Membership:
 
     @property
     def asking(self) -> int:
-        """Number of other processes that ask to be members too, as far as this process knows, which is no
-        member yet.
+        """Return the number of other processes that ask to be members, as far as this process knows while it
+        is no member itself.
         """
         return len(self._candidates)
 
     @property
     def delivered(self) -> int:
-        """Place in the common order of the last message that was delivered or came before this member."""
+        """Return the number of the last message that this member has delivered, or that came before its first
+        one.
+        """
         return self._delivered + (0 if self.epoch is None else self.epoch.endpoint.held)
 
     @property
@@ -359,12 +362,12 @@ class Membership:
 
     @property
     def untaken(self) -> int:
-        """Number of events that nobody has taken yet."""
+        """Return the number of events that the application has not taken."""
         return len(self._events) + (0 if self.epoch is None else len(self.epoch.endpoint.untaken))
 
     @property
     def reached(self) -> int:
-        """Number of members of the list that this one reaches, itself too."""
+        """Return the number of members on the list that this member reaches, with itself."""
         if self.epoch is None:
             return 0
         return len(self.epoch.roster.members) - len(self.detector.suspected)
@@ -396,7 +399,7 @@ class Membership:
     def _other_received(
         self, kind: int, number: int, source: bytes, address: Address, data: bytes, now: float
     ) -> None:
-        """Handle what belongs to no list."""
+        """Handle a datagram that belongs to no list: a request to join, a state, and the like."""
         match kind:
             case DatagramKind.JOIN:
                 self._join_received(source, address, data, now)
@@ -427,7 +430,9 @@ class Membership:
     def _list_received(
         self, kind: int, number: int, source: bytes, address: Address, data: bytes, now: float
     ) -> None:
-        """Give a message on a list to that list, if this process is or was on it."""
+        """Handle a datagram of a list with the epoch of that list; ignore it if this process was never on the
+        list.
+        """
         epoch = self._ended[number][0] if number in self._ended else self.epoch
         if epoch is None or number > epoch.roster.number:
             if kind != DatagramKind.BEAT and not self.over:
@@ -448,14 +453,16 @@ class Membership:
             epoch.endpoint_received(place, data[HEAD.size :], now)
 
     def _ended_elsewhere(self, source: bytes, number: int) -> None:
-        """A member needs nothing of the lists up to this one any more."""
+        """Record that a member needs no more datagrams of the lists up to this number."""
         for ended, (epoch, _) in self._ended.items():
             place = epoch.roster.place(source)
             if ended <= number and place is not None:
                 epoch.release(place)
 
     def _join_received(self, source: bytes, address: Address, data: bytes, now: float) -> None:
-        """Hear that a process wants to be a member, or does not know yet that it is one."""
+        """Handle a request to join, from a process that wants to be a member, or does not know yet that it is
+        one.
+        """
         try:
             join = decode_join(data[HEAD.size :])
         except MsgspecError:
@@ -488,8 +495,8 @@ class Membership:
             self._supersede(source, address, now)
 
     def _understands(self, join: Join, address: Address) -> bool:
-        """Return True if who asks speaks the protocol, in a version that all members know; else it is told
-        so.
+        """Return True if the applicant has the group's protocol in a version that all members know; otherwise
+        send it a refusal.
         """
         protocol = self._implementation.messages.protocol
         members = (self.me,) if self.epoch is None else self.epoch.roster.members
@@ -504,11 +511,11 @@ class Membership:
         return False
 
     def _refuse(self, address: Address, why: str, *, final: bool = True) -> None:
-        """Tell a process why it is not taken in: for ever, or as things stand."""
+        """Send a process the reason why it is not admitted. With `final`, it need not ask again."""
         self._send(address, DatagramKind.NO, 0, encode(No(why, final)))
 
     def _refused(self, data: bytes) -> None:
-        """A member does not take this process in."""
+        """Handle a refusal: a member does not admit this process."""
         try:
             no = decode_no(data[HEAD.size :])
         except MsgspecError:
@@ -520,7 +527,7 @@ class Membership:
                 self._end(Refused(no.why))
 
     def _admit(self, joining: Member, address: Address, now: float) -> None:
-        """Call for a view with this process, unless there is reason to wait.
+        """Call for a view with this process, unless there is a reason to wait.
 
         A later run of a member's process ends that member, once that is silent. A run that is not later is an
         old question. While the member is heard, the other one is a process that gives its address by mistake.
@@ -538,7 +545,7 @@ class Membership:
             self.epoch.change.admit(joining)
 
     def _welcome_received(self, data: bytes, now: float) -> None:
-        """Become a member."""
+        """Handle a welcome: become a member on the list that it contains."""
         if self.epoch is not None or self.over:
             return
         try:
@@ -559,13 +566,13 @@ class Membership:
         self._show(View(welcome.view, members, members, (), ()))
 
     def _superseded(self, number: int) -> None:
-        """A member says that it is on a list, and this process is not."""
+        """Handle a notice that the group goes on without this process."""
         if not self.over and (self.epoch is None or number > self.epoch.roster.number):
             left = self._leaving and not self._outstanding  # it has missed that they agreed to it
             self._end(Left() if left else Excluded("the others have gone on without this member"))
 
     def _state_received(self, transfer: int, source: bytes, data: bytes, now: float) -> None:
-        """A piece of a state for this member, or of what somebody says about one."""
+        """Handle a datagram of a state transfer, or its sender's request to stop one."""
         member = self._member(source)
         if member is None:
             self.dropped[Rejection.FOREIGN_SENDER] += 1
@@ -637,7 +644,7 @@ class Membership:
         return outgoing
 
     def _of_change(self, epoch: Epoch) -> list[Outgoing]:
-        """The datagrams of the change that ends a list."""
+        """Return the datagrams of the change that ends a list."""
         members, head = epoch.roster.members, HEAD.pack(DatagramKind.LINK, epoch.roster.number)
         return [Outgoing(members[to], head + data) for to, data in epoch.link_datagrams(self._now)]
 
@@ -649,7 +656,7 @@ class Membership:
     # From list to list --------------------------------------------------------------------------------------
 
     def _go_on(self, now: float) -> None:
-        """Do what needs no message and no time, until nothing is left."""
+        """Take all steps that need neither a message nor time, until none is left."""
         self._look(now)
         while self.epoch is not None:
             follows = self.epoch.go_on(now)
@@ -663,7 +670,7 @@ class Membership:
         self._forget(now)
 
     def _change(self, follows: Next, now: float) -> None:
-        """Go on with the next list."""
+        """End the present list, and begin the next one."""
         epoch, (decision, roster) = self.epoch, follows
         assert epoch is not None, "there is a list that ends"
         self._collect()
@@ -689,7 +696,7 @@ class Membership:
             self._show(View(view.number + 1, roster.members, decision.joins, left, failed))
 
     def _begin(self, roster: Roster, now: float) -> None:
-        """Take part in a list, and broadcast again what was not delivered in the last one."""
+        """Begin a list, and broadcast again the own messages that were not delivered on the last list."""
         self.alone = len(roster.members) == 1
         self._seeks_at = self._withdraws_at = None
         self._candidates.clear()
@@ -715,7 +722,7 @@ class Membership:
                 self._list_received(kind, number, source, address, data, now)
 
     def _show(self, view: View) -> None:
-        """Tell the application of a view, and be ready to tell those who have joined."""
+        """Give the application a view, and prepare the welcome for the processes that joined with it."""
         assert self.epoch is not None, "a view has a list"
         self.view = view
         self._events.append(view)
@@ -729,13 +736,15 @@ class Membership:
         self._welcome_them()
 
     def _welcome_them(self) -> None:
-        """Rule 8."""
+        """Send each new member its welcome, once all earlier members that are heard know the list (rule
+        8).
+        """
         if self._joined and self._welcome is not None and not self._unknown():
             self._outgoing += [Outgoing(joined, self._welcome) for joined in self._joined]
             self._joined = ()
 
     def _unknown(self) -> bool:
-        """Return True if somebody who was there before, and is heard, may not know this list yet."""
+        """Return True if an earlier member that is heard may not know this list yet."""
         assert self.epoch is not None, "there is a list"
         roster = self.epoch.roster
         if roster.number - 1 not in self._ended:
@@ -749,7 +758,9 @@ class Membership:
         )
 
     def _end(self, event: Excluded | Left | Refused) -> None:
-        """Be no member any more. What is owed to those who were members with this one is still sent."""
+        """Stop being a member, and give the application this event. Datagrams that former fellow members
+        still need are still sent.
+        """
         if self.epoch is not None:
             self._last = self.epoch.roster
             self._collect()
@@ -760,12 +771,12 @@ class Membership:
         self._events.append(event)
 
     def _retire(self, epoch: Epoch, now: float) -> None:
-        """Take no more part in a list, but give the others what was sent."""
+        """Stop taking part in a list, but keep sending what its other members still need."""
         epoch.over = True
         self._ended[epoch.roster.number] = (epoch, now)
 
     def _forget(self, now: float) -> None:
-        """Forget the lists that have ended, and that nobody needs any more."""
+        """Delete the ended lists that no other member needs any more."""
         current = self.epoch
         for number, (epoch, ended_at) in list(self._ended.items()):
             late = now >= ended_at + self.timeouts.exclude_ms
@@ -780,7 +791,7 @@ class Membership:
 
     @property
     def _calm(self) -> bool:
-        """Return True if nothing but the protocol of the list goes on."""
+        """Return True if no list change, admission or state transfer is under way."""
         epoch = self.epoch
         return (
             epoch is not None
@@ -793,12 +804,14 @@ class Membership:
 
     @property
     def _may_change(self) -> bool:
-        """Return True if this member reaches a majority, and so a change of the list can end."""
+        """Return True if this member reaches a majority, so that a change of the list can succeed."""
         assert self.epoch is not None, "there is a list"
         return 2 * self.reached > len(self.epoch.roster.members)
 
     def _look(self, now: float) -> None:
-        """End the list, if who is on it should change; tell the application whether a majority is reached."""
+        """End the list if its members should change. Report to the application whether a majority is
+        reached.
+        """
         epoch = self.epoch
         if epoch is None:
             return
@@ -833,13 +846,15 @@ class Membership:
         self._tell_blocked()
 
     def _may_exclude(self, member: Member, now: float) -> bool:
-        """Return True if to ask for a view without a member that was given up: the others may have just kept
-        it.
+        """Return True if this member may ask for a view without a member that it has given up. It waits if
+        the others have just kept that member in a view.
         """
         return member.incarnation not in self._kept or now >= self._kept[member.incarnation].until
 
     def _note_kept(self, roster: Roster, now: float) -> None:
-        """Note whom a view has that this member has given up, and be more patient each time."""
+        """Record the members of a new view that this process has given up, and double the time until it asks
+        again for a view without them.
+        """
         waits = {
             member.incarnation: 2 * self._kept[member.incarnation].wait_ms
             if member.incarnation in self._kept
@@ -864,7 +879,7 @@ class Membership:
             self._events.append(blocked)
 
     def _seek(self, now: float) -> None:
-        """Say to the seeds that this process wants to be a member."""
+        """Send a request to join to the seeds."""
         self._seeks_at = now + _SEEK_MS
         self._found(now)
         if self.epoch is not None:
@@ -894,7 +909,7 @@ class Membership:
         self._show(View(1, members, members, (), ()))
 
     def _supersede(self, source: bytes, address: Address, now: float) -> None:
-        """Tell a process that it is not on this list, at most once in a while."""
+        """Send a process the notice that it is not on this list, at most once in a while."""
         assert self.epoch is not None, "there is a list"
         if now >= self._told.get(source, now):
             self._told = {some: at for some, at in self._told.items() if at > now}
@@ -902,7 +917,7 @@ class Membership:
             self._send(address, DatagramKind.SUPERSEDED, self.epoch.roster.number, source)
 
     def _send(self, to: Member | Address, kind: int, number: int, body: bytes = b"") -> None:
-        """Send what belongs to no endpoint and no change of a list."""
+        """Send a datagram that belongs to no endpoint and no change of a list."""
         self._outgoing.append(Outgoing(to, HEAD.pack(kind, number) + body))
 
     def _beat(self, incarnation: bytes) -> None:
@@ -912,12 +927,12 @@ class Membership:
         self._send(member, DatagramKind.BEAT, self.epoch.roster.number)
 
     def _member(self, incarnation: bytes) -> Member | None:
-        """The member of the list with this incarnation, or None."""
+        """Return the member of the list with this incarnation, or None."""
         place = None if self.epoch is None else self.epoch.roster.place(incarnation)
         return None if self.epoch is None or place is None else self.epoch.roster.members[place]
 
     def _collect(self) -> None:
-        """Take the deliveries of the list."""
+        """Move the deliveries of the list's endpoint to the events for the application."""
         epoch = self.epoch
         if epoch is None:
             return
@@ -928,7 +943,7 @@ class Membership:
             self._outstanding.popleft()
 
     def _count(self) -> None:
-        """Count, at the end of a list, what was delivered in it."""
+        """Add up, at the end of a list, the messages that were delivered in it."""
         epoch = self.epoch
         assert epoch is not None, "there is a list that ends"
         self._delivered += epoch.endpoint.held

@@ -76,7 +76,7 @@ _DOUBLES_MAX = 4
 
 
 class Ends(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """The end of the view: who of it goes on, who joins, who has left."""
+    """End of a view: the members that go on, those that join, and those that left."""
 
     core: tuple[Process, ...]
     joins: tuple[Member, ...]
@@ -84,13 +84,13 @@ class Ends(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
 
 
 class Invitation(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="invitation"):
-    """Figure 23, phase I."""
+    """Figure 23, phase I: Reformation Invitation of an originator to all members."""
 
     version: Natural
 
 
 class Vote(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="yes"):
-    """Figure 24, phase I: "Yes", and what the originator has to know of its sender."""
+    """Figure 24, phase I: vote "Yes", with the knowledge of the voter that the originator needs."""
 
     version: Natural
     committed: Natural
@@ -110,14 +110,16 @@ class Vote(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag
 
 
 class Refusal(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="no"):
-    """Figure 24, phases I and II: "No"; a higher version than this one might be accepted."""
+    """Figure 24, phases I and II: vote "No". The sender may accept a version higher than the one in this
+    message.
+    """
 
     version: Natural
     highest: Natural
 
 
 class NewList(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="list"):
-    """Figure 23, phase II: New TL."""
+    """Figure 23, phase II: the New TL of the originator, with the new token site first."""
 
     version: Natural
     ring: tuple[Process, ...]
@@ -128,15 +130,15 @@ class NewList(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, 
 
 
 class Ask(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="ask"):
-    """Figure 24, phase II: the sender wants what it misses after this number."""
+    """Figure 24, phase II: request of a slave to the new token site for the messages after this number."""
 
     version: Natural
     settled: Count
 
 
 class Recovery(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="recovery"):
-    """The answer of the new token site: all that it has. A number up to `reaches` that has no entry is
-    NULL's.
+    """Reply of the new token site to `Ask`: all messages that it has. A number up to `reaches` without an
+    entry is NULL's.
     """
 
     version: Natural
@@ -145,19 +147,21 @@ class Recovery(Struct, frozen=True, array_like=True, forbid_unknown_fields=True,
 
 
 class Agreed(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="agreed"):
-    """Figure 24, phase II: "Yes" to the list."""
+    """Figure 24, phase II: vote "Yes" on the new list."""
 
     version: Natural
 
 
 class Token(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="token"):
-    """Figure 23, phase III: a New Token."""
+    """Figure 23, phase III: the New Token for the new token site."""
 
     version: Natural
 
 
 class Abort(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="abort"):
-    """Figure 23, phases II and III: Reformation Abort; or there is a list, and the receiver is not on it."""
+    """Figure 23, phases II and III: Reformation Abort. It is also sent to a member that is not on the list
+    that was made.
+    """
 
     version: Natural
     listed: bool = False
@@ -165,7 +169,7 @@ class Abort(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, ta
 
 
 class Begun(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="begun"):
-    """All of a list that ends the view have agreed to it."""
+    """Notice that all members of a list that ends the view have agreed to it."""
 
     version: Natural
 
@@ -230,36 +234,36 @@ class Lists(Protocol):
 
     @property
     def version(self) -> int:
-        """The version of the list that was committed last."""
+        """Return the version of the list that was committed last."""
         ...
 
     @property
     def ring(self) -> tuple[int, ...]:
-        """The members of that list."""
+        """Return the members of the list that was committed last, in the order of its ring."""
         ...
 
     @property
     def begun(self) -> bool:
-        """Return True if a number of it is known."""
+        """Return True if a number assigned in the list that was committed last is known."""
         ...
 
     @property
     def settled(self) -> int:
-        """All numbers up to here are delivered."""
+        """Return the last number up to which all messages are delivered."""
         ...
 
     @property
     def reaches(self) -> int:
-        """Up to this number everything is here; only when stopped."""
+        """Return the last number up to which this member has all messages; call it only when stopped."""
         ...
 
     @property
     def keeps_from(self) -> int:
-        """Everything from here on can be given."""
+        """Return the first number from which on this member still stores all messages."""
         ...
 
     def stop(self) -> None:
-        """Stop working for the list."""
+        """Stop the core's work for the present list."""
         ...
 
     def give(self, after: int) -> tuple[Entry, ...]:
@@ -267,15 +271,17 @@ class Lists(Protocol):
         ...
 
     def take(self, reaches: int, entries: Sequence[Entry]) -> bool:
-        """Have these after `settled`, and nothing else."""
+        """Replace the messages after `settled` by these entries. Return False if they do not reach as far as
+        `reaches`.
+        """
         ...
 
     def commit(self, version: int, ring: tuple[int, ...], now: float, *, works: bool = True) -> None:
-        """Commit a list that this process is a member of."""
+        """Commit a list that this member is on."""
         ...
 
     def accept(self, now: float) -> None:
-        """Take its token."""
+        """Take the token of the committed list."""
         ...
 
 
@@ -286,7 +292,7 @@ class Stage(IntEnum):
 
 
 class Snapshot(NamedTuple):
-    """The whole state of a member, immutable; times are relative to the latest `now`."""
+    """Whole state of a member, immutable; times are relative to the latest `now`."""
 
     highest: int
     stage: Stage
@@ -394,22 +400,24 @@ class Reformation:
 
     @property
     def called(self) -> bool:
-        """Return True if a list is made, is to be made, or has not begun."""
+        """Return True if a list is being made, is called for, or has not begun to order messages."""
         begun = self._lists is None or self._lists.begun
         return self.stage is not Stage.NORMAL or self._restart_at is not None or not begun or self.stopped
 
     @property
     def returns(self) -> bool:
-        """Return True if a member of the view that is not on the list is heard again."""
+        """Return True if a member of the view that is not on the present list is heard again."""
         return any(process not in self.ordering for process in self._heard)
 
     @property
     def ordering(self) -> Sequence[int]:
-        """The members of the list."""
+        """Return the members of the present list."""
         return range(self.members) if self._lists is None else self._lists.ring
 
     def spent(self, now: float) -> tuple[float, float]:
-        """Return the milliseconds until votes had come, and until lists were committed or the view over."""
+        """Return how many milliseconds the reformations spent until all votes had come, and until a list was
+        committed or the view over.
+        """
         if self._called_at is None:
             return self._spent
         complete_at = now if self._complete_at is None else self._complete_at
@@ -422,7 +430,7 @@ class Reformation:
         self._suspected, self._given_up = suspected, given_up
 
     def call(self, kind: Kind) -> None:
-        """Ask for another list, which ends the view if `kind` says so and it can."""
+        """Ask for another list. It ends the view if `kind` is a regular view and the view can end."""
         self._calls.add(kind)
 
     def leave(self) -> None:
@@ -431,22 +439,22 @@ class Reformation:
         self.call(Kind.REGULAR)
 
     def admit(self, joining: Member) -> None:
-        """Ask for a view with this process too."""
+        """Ask for a view that this process is added to."""
         if joining not in self._joining:
             self._joining.append(joining)
         self.call(Kind.REGULAR)
 
     def flaw(self, message: Message) -> str | None:
-        """As the function says."""
+        """Return the reason why no correct member sends this message, or None."""
         return flaw(message, self.members)
 
     def outputs(self) -> list[Send[Message]]:
-        """Hand over, once, what is to be sent on reliable links, in order."""
+        """Return, once, the messages to send on reliable links, in order."""
         outputs, self._outputs = self._outputs, []
         return outputs
 
     def next_deadline(self) -> float | None:
-        """Return when `go_on` has something to do though nothing has come, or None."""
+        """Return the time at which `go_on` has something to do without any input, or None."""
         if self.stopped or self._lists is None:
             return None
         begun = self.stage is Stage.NORMAL and self._lists.begun
@@ -456,12 +464,14 @@ class Reformation:
         return min([at for at in deadlines if at is not None], default=None)
 
     def moved(self) -> bool:
-        """Return, once, whether a list was committed or has begun, so that the core has something to do."""
+        """Return True, once, if a list was committed or has begun since the last call, so that the core has
+        something to do.
+        """
         moved, self._moved = self._moved, False
         return moved
 
     def go_on(self, now: float) -> Next | Out | None:
-        """Take the steps that can be taken, and return what follows the view, once that is known."""
+        """Take the possible steps. Return what follows the view once that is known, else None."""
         self._now = now
         if self._lists is None:
             self._go_on_alone()
@@ -470,7 +480,7 @@ class Reformation:
         return self._follows
 
     def _go_on_alone(self) -> None:
-        """Take in who asks, if there is nobody else to ask."""
+        """End the view and admit the applicants, if this member is the only one on the list."""
         if self._joining and not self.stopped:
             self.ends = self._end_with({self.me: self._own_vote(self.highest)}, (self.me,), ())
             self._finish(tells=False)
@@ -478,7 +488,9 @@ class Reformation:
     # Time, and suspicions -----------------------------------------------------------------------------------
 
     def _step(self) -> bool:
-        """Do what a waiting time, a suspicion or an answer makes this member do; False: nothing."""
+        """Take one step that an expired waiting time, a suspicion or an answer makes possible. Return False
+        if there is none.
+        """
         expired = self._deadline is not None and self._now >= self._deadline
         match self.stage:
             case Stage.INVITING:
@@ -500,7 +512,7 @@ class Reformation:
 
     @property
     def _heard(self) -> frozenset[int]:
-        """The members that this one does not suspect, itself too."""
+        """Return the members that this one does not suspect, with itself."""
         return frozenset(range(self.members)) - self._suspected
 
     @property
@@ -508,7 +520,9 @@ class Reformation:
         return 2 * len(self._heard) > self.members
 
     def _look(self, *, expired: bool) -> bool:
-        """See whether there is reason for another list, and when to begin."""
+        """Check whether another list is needed, and invite or schedule the invitation. Return True if this
+        member did something.
+        """
         assert self._lists is not None, "there are others"
         if self._lists.begun:
             self._tries, self._deadline, self._inactive = 0, None, False
@@ -526,8 +540,8 @@ class Reformation:
 
     @property
     def _has_reason(self) -> bool:
-        """Return True if a list is called for: with other members, to end the view, or since this one is
-        idle.
+        """Return True if another list is needed: with other members, to end the view, or because no number
+        has come for long.
         """
         assert self._lists is not None, "there are others"
         on_list = frozenset(self.ordering)
@@ -537,12 +551,12 @@ class Reformation:
 
     @property
     def _is_regular(self) -> bool:
-        """Return True if the end of the view is called for, and can be."""
+        """Return True if the end of the view is called for, and the view can end."""
         return Kind.REGULAR in self._calls and self._suspected <= self._given_up
 
     def _patience(self) -> float:
-        """Return how long this member waits before it invites: the first one of the list that is heard does
-        not.
+        """Return how long this member waits before it invites: 0 for the first member of the list that is not
+        suspected.
         """
         first = min((process for process in self.ordering if process in self._heard), default=self.me)
         if self.me == first or (self.leaving and not self._suspected):
@@ -603,9 +617,10 @@ class Reformation:
         self._recover()
 
     def _that_hear_one_another(self, votes: dict[int, Vote]) -> dict[int, Vote]:
-        """Return the votes without those of members that others suspect, if enough are left.
+        """Return the votes without those of members that other voters suspect, if enough votes are left.
 
-        The ring goes through all of them. Who suspects fewer is believed first.
+        The token has to pass through all members of the ring. Suspicions of a voter that suspects fewer
+        members count first.
         """
         heard: dict[int, Vote] = {}
         for process in sorted(votes, key=lambda one: (one != self.me, len(votes[one].suspected), one)):
@@ -615,7 +630,9 @@ class Reformation:
         return heard if 2 * len(heard) > self.members else votes
 
     def _best(self, votes: dict[int, Vote]) -> int:
-        """Return the new token site: of the most recent list who has most; of several who can give most."""
+        """Return the new token site: among the voters of the most recent list the one with the highest
+        number; of several, the one that stores the most messages.
+        """
 
         def knowledge(process: int) -> tuple[int, int, int, int]:
             vote = votes[process]
@@ -624,7 +641,9 @@ class Reformation:
         return max(votes, key=knowledge)
 
     def _end_with(self, votes: dict[int, Vote], ring: Sequence[int], lost: Sequence[int]) -> Ends | None:
-        """Return the end of the view, if the list shall be one."""
+        """Return the end of the view that the new list is to bring; None if the list does not end the
+        view.
+        """
         absent = {process for process in range(self.members) if process not in votes}
         given_up = {process for vote in votes.values() for process in vote.given_up}
         leaves = tuple(process for process in sorted(ring) if votes[process].leaving)
@@ -636,7 +655,9 @@ class Reformation:
         return Ends(core, joins if core else (), leaves)
 
     def _gather(self, *, expired: bool) -> bool:
-        """Phase III: pass the new token when all have agreed; give up when somebody will not."""
+        """Phase III: pass the new token when all sites have agreed; give up if one refuses or time runs out.
+        Return True if this member did something.
+        """
         new, lists = self._new, self._lists
         assert new is not None, "a list was announced"
         assert lists is not None, "there are others"
@@ -690,7 +711,7 @@ class Reformation:
                 self._told(sender, message, mine=mine)
 
     def _answered(self, sender: int, message: Vote | Agreed | Refusal, *, mine: bool) -> None:
-        """Handle an answer of a slave, or of the new token site."""
+        """Handle the answer of a slave or of the new token site to this originator."""
         match message:
             case Vote(version=version):
                 if mine and self.stage is Stage.INVITING:
@@ -708,7 +729,7 @@ class Reformation:
     def _told(
         self, sender: int, message: Invitation | NewList | Recovery | Token | Abort, *, mine: bool
     ) -> None:
-        """Handle what an originator says to slaves, or what the new token site gives."""
+        """Handle a message of an originator to its slaves, or of the new token site."""
         originated = mine and self._originator == sender != self.me
         match message:
             case Invitation(version=version):
@@ -729,11 +750,13 @@ class Reformation:
 
     @property
     def _everybody(self) -> frozenset[int]:
-        """Members that were asked to agree to the list which this one belongs to."""
+        """Return the members that were asked to agree to the list that this member belongs to."""
         return frozenset() if self._new is None else frozenset((*self._new.ring, *self._new.lost))
 
     def _invited(self, originator: int, version: int) -> None:
-        """Phase I: vote. Who belongs to no list joins one with a higher version than all before."""
+        """Phase I: vote on an invitation: "Yes" if this member belongs to no list and the version is higher
+        than all that it knows, else "No".
+        """
         if self._belongs or version <= self.highest:
             self._to(originator, Refusal(version, self.highest))
             return
@@ -742,7 +765,7 @@ class Reformation:
         self._to(originator, self._own_vote(version))
 
     def _announced(self, new: NewList) -> None:
-        """Phase II: recover, and agree."""
+        """Phase II: take the announced list; recover the missing messages, then agree."""
         self._new, self._deadline = new, self._now + self._timeouts.exclude_ms
         if self.me in new.lost:
             self._to(self._originator, Agreed(new.version))
@@ -756,7 +779,9 @@ class Reformation:
             self._agree()
 
     def _recover(self) -> None:
-        """Ask the new token site; if this member is the site, answer the others."""
+        """Request the missing messages from the new token site. If this member is the site, answer the
+        waiting requests.
+        """
         assert self._new is not None, "a list was announced"
         assert self._lists is not None, "there are others"
         if self.me == self._new.ring[0]:
@@ -765,7 +790,9 @@ class Reformation:
             self._to(self._new.ring[0], Ask(self._new.version, self._lists.settled))
 
     def _answer(self) -> None:
-        """As the site of a list that this member belongs to, or has committed, give what others miss."""
+        """Send requesting members the messages that they lack, if this member is the new token site of a list
+        that it belongs to or has committed.
+        """
         lists, new = self._lists, self._new
         assert lists is not None, "there are others"
         for sender, (version, settled) in [
@@ -779,12 +806,14 @@ class Reformation:
                 del self._asked[sender]
 
     def _refused(self, sender: int) -> None:
-        """A slave has refused, or left; or the new token site does not belong to the list any more."""
+        """Handle a failure of the list: a slave has refused or left, or the new token site no longer belongs
+        to it.
+        """
         if self._originator == self.me or (self._new is not None and sender == self._new.ring[0]):
             self.give_up()
 
     def _recovered(self, sender: int, message: Recovery) -> None:
-        """The site has answered: a slave agrees, an originator waits for the others."""
+        """Handle the reply of the new token site: a slave agrees; an originator waits for the others."""
         new = self._new
         if new is None or message.version != self._belongs or sender != new.ring[0]:
             return
@@ -804,7 +833,7 @@ class Reformation:
             self._answer()
 
     def _commit(self, new: NewList) -> None:
-        """Have what the new token site has, and be a member of the list."""
+        """Replace the messages by those of the new token site, and become a member of the list."""
         lists = self._lists
         assert lists is not None, "there are others"
         if self._recovery is not None:
@@ -825,7 +854,9 @@ class Reformation:
         self._called_at = self._complete_at = None
 
     def _accept(self) -> None:
-        """Phase III: `Accept the token and Starts Acknowledging Messages`; or the view is over."""
+        """Phase III: `Accept the token and Starts Acknowledging Messages`; or end the view, if the list
+        does.
+        """
         assert self._lists is not None, "there are others"
         if self.stage is Stage.AUTHORISING:
             self._leave_stage(Stage.NORMAL)
@@ -839,7 +870,7 @@ class Reformation:
     # Belonging, and waiting ---------------------------------------------------------------------------------
 
     def _stop(self, version: int, originator: int, stage: Stage, wait_ms: float) -> None:
-        """Belong to a reformation list: work for none."""
+        """Join a reformation list, and stop the work for the committed list."""
         assert self._lists is not None, "there are others"
         self._lists.stop()
         if self._called_at is None:
@@ -859,7 +890,7 @@ class Reformation:
         self._tries += 1
 
     def _leave_stage(self, stage: Stage) -> None:
-        """Belong to no list any more."""
+        """Leave the reformation list, and enter this stage."""
         self.stage, self._belongs, self._originator = stage, 0, self.me
         self._votes, self._agreements, self._new, self._recovery = {}, set(), None, None
 
@@ -870,7 +901,9 @@ class Reformation:
         self._follows = Out(Excluded(LACKS))
 
     def _finish(self, *, tells: bool) -> None:
-        """The view is over: tell the others, deliver everything, and go on or end."""
+        """End the view: deliver all messages, tell the other members if `tells`, and determine what follows
+        the view.
+        """
         ends = self.ends
         assert ends is not None, "it has an end"
         if self._lists is not None:
@@ -889,7 +922,9 @@ class Reformation:
             self._follows = Out(Excluded(_TAKEN))
 
     def _tell(self, ends: Ends) -> None:
-        """Rule 6."""
+        """Tell the other members that the view has ended, and give those that go on the messages that they
+        lack (rule 6).
+        """
         lists = self._lists
         assert lists is not None, "there are others"
         kept = lists.keeps_from
@@ -904,7 +939,7 @@ class Reformation:
                 self._to(process, Over(ends, kept, lists.reaches, ()))
 
     def _over(self, message: Over) -> None:
-        """The others have come to the end of the view without this member."""
+        """Handle a notice that the other members have ended the view without this one."""
         lists = self._lists
         assert lists is not None, "there are others"
         lists.stop()
@@ -932,7 +967,7 @@ class Reformation:
         )  # fmt: skip
 
     def restore(self, snapshot: Snapshot, now: float) -> None:
-        """Become what `snapshot` was taken of, as if that had been at `now`, with nothing to be sent."""
+        """Set the state to a snapshot, as if it had been taken at `now`; nothing is left to send."""
         self._now, self._outputs = now, []
         self.highest, self.stage, self.ends = snapshot.highest, snapshot.stage, snapshot.ends
         self._belongs, self._originator = snapshot.belongs
@@ -966,5 +1001,5 @@ class Reformation:
 
 
 def _from(first: int, members: int) -> Iterable[int]:
-    """All members, this one first, then in their order."""
+    """Yield the numbers of all members in cyclic order, beginning with `first`."""
     return ((first + step) % members for step in range(members))

@@ -52,7 +52,7 @@ class Roster(NamedTuple):
 
     @property
     def version(self) -> int:
-        """Version of the protocol's messages on this list: the newest that all members know."""
+        """Return the newest version of the protocol's messages that all members on this list know."""
         version = spoken(self.members)
         assert version is not None, "who speaks none with the others is on no list"
         return version
@@ -74,14 +74,14 @@ class Roster(NamedTuple):
 
 
 class Next(NamedTuple):
-    """Result: this member goes on with the next list."""
+    """Result of a change: this member goes on with the next list."""
 
     decision: Decision
     roster: Roster
 
 
 class Out(NamedTuple):
-    """Result: this member is on no list any more."""
+    """Result of a change: this member is on no list any more."""
 
     event: Excluded | Left
 
@@ -124,7 +124,7 @@ class Succession:
     def decision(self) -> Decision | None:
         """Return the decision, without the joining processes that have no version in common with the others.
 
-        Two that fit alone need not fit together.
+        Two processes may each have a version in common with the members, and none with each other.
         """
         decision = self.change.decision
         if decision is None or not decision.joins:
@@ -133,8 +133,8 @@ class Succession:
         return structs.replace(decision, joins=those_that_fit(stay, decision.joins))
 
     def adopt(self) -> Next | Out | None:
-        """Adopt the decision (steps 5 to 7, or 5 and 6): deliver the agreed messages, and go on or end; None
-        while nothing is decided.
+        """Adopt the decision (steps 5 to 7, or 5 and 6): deliver the agreed messages, then return the next
+        list, or `Out` for a member that is not on it. Return None while nothing is decided.
 
         Once this member has the answer it needs this machine no more, but others may need what it sends.
         """

@@ -40,32 +40,34 @@ _PIECE, _TOLD = b"\x00", b"\x01"
 
 
 class _Want(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="want"):
-    """The state is wanted, as of this place or a later one."""
+    """Message: the sender requests the state, as of this place in the common order or a later one."""
 
     after: _Count
 
 
 class _Refused(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="refused"):
-    """The sender gives no state."""
+    """Message: the sender refuses to give its state."""
 
     why: Annotated[str, Meta(max_length=_WHY_LENGTH_MAX)]
 
 
 class _Begun(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="begun"):
-    """Pieces follow, of a state of this place, with the views up to this one; earlier pieces are void."""
+    """Message: pieces follow, of a state of this place in the common order, with the views up to this one.
+    Earlier pieces are void.
+    """
 
     number: _Count
     view: _Count
 
 
 class _Ended(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="ended"):
-    """The pieces before this have this digest."""
+    """Message: the state is complete; this is the digest of its pieces."""
 
     digest: bytes
 
 
 class Wanted(NamedTuple):
-    """Wish of a process for the application's state."""
+    """Request of a process for the application's state."""
 
     by: bytes
     """Incarnation of the asking member."""
@@ -75,7 +77,7 @@ class Wanted(NamedTuple):
 
 
 class State(NamedTuple):
-    """State of an application that has come completely."""
+    """State of an application that has arrived completely."""
 
     number: int
     """Place in the common order of the state: it contains everything up to there, and nothing after it."""
@@ -85,7 +87,7 @@ class State(NamedTuple):
 
 
 class _Transfer:
-    """One end of one transfer."""
+    """One end of one transfer of a state."""
 
     def __init__(self) -> None:
         self.link = Links(0, 2, segment_bytes_max=2 * PIECE_BYTES)
@@ -96,7 +98,7 @@ class _Transfer:
         """True if all was given, or all has come."""
 
     def say(self, message: _Refused | _Begun | _Ended) -> None:
-        """Send a message that is no piece."""
+        """Send a control message of the transfer, which is no piece."""
         self.link.send(1, _TOLD + _encode(message))
 
 
@@ -135,7 +137,9 @@ class Transfers:
         return self._taking.begun is not None
 
     def ask(self, donor: bytes, after: int, now: float) -> None:
-        """Ask this member for its state, of that place or a later one, and no other member any more."""
+        """Ask this member for its state, as of this place or a later one; drop a request to any other
+        member.
+        """
         self._asked += 1
         self.donor, self._taking, self.waits, self.refusal = donor, _Transfer(), True, None
         self.asked_at = now
@@ -148,11 +152,13 @@ class Transfers:
     # Who has one --------------------------------------------------------------------------------------------
 
     def gives(self, wanted: Wanted) -> bool:
-        """Return True if this state is still wanted."""
+        """Return True if the process still wants this state."""
         return (wanted.by, wanted.transfer) in self._giving
 
     def begin(self, wanted: Wanted, number: int, view: int) -> None:
-        """Announce pieces of a state of this place with the views up to this one; or begin anew."""
+        """Announce the pieces of a state of this place with the views up to this one. After an earlier
+        announcement, this one begins the transfer again.
+        """
         transfer = self._giving.get((wanted.by, wanted.transfer))
         if transfer is not None:
             transfer.digest = hashlib.blake2b(digest_size=32)
@@ -174,7 +180,7 @@ class Transfers:
             transfer.complete = True
 
     def refuse(self, wanted: Wanted, why: str) -> None:
-        """Refuse a state: there is none here, or no longer."""
+        """Refuse to send a state, for this reason."""
         transfer = self._giving.get((wanted.by, wanted.transfer))
         if transfer is not None:
             transfer.say(_Refused(why[:_WHY_LENGTH_MAX]))
@@ -218,7 +224,9 @@ class Transfers:
         return True
 
     def _item_received(self, item: bytes) -> bool:
-        """Take what the giver says, or its next piece; whether it is something that a giver says now."""
+        """Take a control message or a piece from the giver. Return False if no correct giver sends it at this
+        point.
+        """
         taking = self._taking
         if taking.complete or not self.waits:
             return True

@@ -168,7 +168,7 @@ class Agreement(Protocol):
 
     @property
     def decision(self) -> Decision | None:
-        """The decision, once this member knows it."""
+        """Return the decision once this member knows it, else None."""
         ...
 
     def propose(self, value: Decision) -> None:
@@ -201,7 +201,7 @@ class Agreement(Protocol):
 
 
 class Snapshot(NamedTuple):
-    """The whole state of a change at one member, with that of its consensus."""
+    """Whole state of a change at one member, with the state of its consensus."""
 
     kinds: tuple[Kind, ...]
     leaving: bool
@@ -289,7 +289,7 @@ class ViewChange:
         return self.called and self.me not in self.heard
 
     def report(self, report: Report) -> None:
-        """Send the knowledge of this member to all (step 1)."""
+        """Send this report of the core's knowledge to all members (step 1)."""
         told = Told(report, tuple(self._joining), self.leaving, tuple(sorted(self._given_up)))
         self.heard[self.me] = told
         self._to_others(told)
@@ -361,7 +361,7 @@ class ViewChange:
         self._take_part(Decision(kind, core, joins, leaves, agreed))
 
     def _take_part(self, value: Decision) -> None:
-        """Propose a value, and give it to those that have none."""
+        """Propose a value, and send it to the members that cannot propose a value of their own."""
         self._value = value
         for process in sorted(self._lacking):
             self._outputs.append(Send(process, Offer(value)))
@@ -369,7 +369,7 @@ class ViewChange:
         self._agreement.settle()
 
     def _take_offer(self) -> None:
-        """Propose what another member has proposed: this one has tried in vain."""
+        """Propose a value that another member has proposed, if this member cannot propose one of its own."""
         if self._offer is not None and self._tried and self._value is None:
             self._take_part(self._offer)
 
@@ -409,9 +409,10 @@ class ViewChange:
     # Helpers ------------------------------------------------------------------------------------------------
 
     def _look(self) -> None:
-        """Step 2: all have reported or are suspected, and a majority has reported.
+        """End the wait of step 2 if all members have reported or are suspected, and a majority has reported.
 
-        Without external members who is suspected would be left out: all others are given up.
+        In a protocol without external members only a member that is given up counts as suspected here, since
+        the next list excludes it.
         """
         if self.complete or self.me not in self.heard or 2 * len(self.heard) <= self.members:
             return

@@ -25,7 +25,7 @@ class CoreBase(Generic[M]):
     """Common part of all cores: process `me` of the members 0..members-1. Subclasses add timers."""
 
     def __init__(self, me: int, members: int, tracer: Tracer) -> None:
-        """Begin with nothing sent.
+        """Begin as process `me`, with nothing sent.
 
         Raises:
             InvalidMembership: fewer than two members, or `me` is not one of them.
@@ -56,7 +56,9 @@ class CoreBase(Generic[M]):
         """Take part; nothing has to be done before the first message."""
 
     def settle(self, now: float) -> list[Delivery]:
-        """Return, once, the deliveries in order: a core without own steps does nothing else."""
+        """Return, once, the deliveries in order. A core with internal steps overrides this method and takes
+        them first.
+        """
         del now
         return self.deliveries()
 
@@ -85,7 +87,7 @@ class CoreBase(Generic[M]):
             self._outputs.append(Send(process, message))
 
     def _violated(self, kind: Violation, sender: int, message: object) -> None:
-        """Count what is ignored, and tell the tracer."""
+        """Count a violation, and report it to the tracer; the message is ignored."""
         self._violations[kind] += 1
         if self._tracer.recording:
             detail = repr(message)[: tracing.DETAIL_MAX]
@@ -93,13 +95,13 @@ class CoreBase(Generic[M]):
 
 
 class TimedCore(CoreBase[M], ABC, Generic[M, T]):
-    """Core with timers: it repeats messages that were not answered."""
+    """Base of cores with timers, which send messages again that were not answered."""
 
     _deadlines: Deadlines[T]
     """To be made by the subclass, which knows the intervals."""
 
     def __init__(self, me: int, members: int, tracer: Tracer) -> None:
-        """Begin without a time. Raises `InvalidMembership` as `CoreBase`."""
+        """Begin without a time, so that no timer runs. Raise `InvalidMembership` as `CoreBase` does."""
         super().__init__(me, members, tracer)
         self._now = 0.0
 
@@ -108,7 +110,9 @@ class TimedCore(CoreBase[M], ABC, Generic[M, T]):
         self._now = now
 
     def settle(self, now: float) -> list[Delivery]:
-        """Return, once, the deliveries in order: a core without own steps does nothing else."""
+        """Return, once, the deliveries in order. A core with internal steps overrides this method and takes
+        them first.
+        """
         self._now = now
         return self.deliveries()
 

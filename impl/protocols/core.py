@@ -168,18 +168,20 @@ class ProtocolCore(Protocol[M]):
 
     @property
     def progress(self) -> int:
-        """Measure of this member's progress: it grows with everything that brings the member further, or lets
-        it go further.
+        """Return a measure of this member's progress: it grows with everything that brings the member
+        further, or lets it go further.
         """
         ...
 
     @property
     def broken(self) -> Violation | None:
-        """The violation that proves that the members have no common order any more, if there was one."""
+        """Return the violation that proves that the members have no common order any more, or None."""
         ...
 
     def broadcast(self, payload: bytes, now: float) -> Identifier:
-        """Send a message to the group. Raises `Busy` when `busy`, and as `payload_copy`; nothing was done."""
+        """Broadcast a message to the group. Raise `Busy` when `busy` is True, and the errors of
+        `payload_copy`; then nothing was done.
+        """
         ...
 
     def receive(self, sender: int, message: M, now: float) -> None:
@@ -203,7 +205,7 @@ class ProtocolCore(Protocol[M]):
         ...
 
     def snapshot(self) -> Hashable:
-        """The whole state, immutable and canonical: cores with equal snapshots behave equally."""
+        """Return the whole state, immutable and canonical: cores with equal snapshots behave equally."""
         ...
 
     def restore(self, snapshot: Any, now: float) -> None:
@@ -246,11 +248,11 @@ class MessageFormat(NamedTuple, Generic[M]):
 
 
 class HasIdentifier(Protocol):
-    """A message about one broadcast."""
+    """Interface of a message about one broadcast."""
 
     @property
     def identifier(self) -> Identifier:
-        """The identifier of the message."""
+        """Return the identifier of the broadcast message."""
         ...
 
 
@@ -261,7 +263,9 @@ def source_flaw(message: HasIdentifier, members: int) -> str | None:
 
 
 class Implementation(NamedTuple, Generic[M]):
-    """A protocol as groups and networks run it: its messages, and how to make the core of one member."""
+    """Protocol in the form in which groups and networks run it: its messages, and the function that makes the
+    core of one member.
+    """
 
     messages: MessageFormat[M]
     core: Callable[[int, int, Tracer], ProtocolCore[M]]
@@ -307,7 +311,7 @@ class Implementation(NamedTuple, Generic[M]):
 
     @property
     def versions(self) -> tuple[int, int]:
-        """Oldest and newest version of the protocol's messages."""
+        """Return the oldest and the newest version of the protocol's messages."""
         last = self.older[-1] if self.older else self
         return last.messages.version, self.messages.version
 

@@ -24,7 +24,8 @@ class Deadlines(Generic[T]):
     """
 
     def __init__(self, intervals_ms: Mapping[T, float], backoff_max: int) -> None:
-        """The first waiting time of each timer; none is longer than `backoff_max` times that.
+        """Make the timers, none of them running. `intervals_ms` has the first waiting time of each; a waiting
+        time grows to at most `backoff_max` times that.
 
         Raises:
             ValueError: an interval or the back-off is not positive.
@@ -50,8 +51,8 @@ class Deadlines(Generic[T]):
         self._running[timer] = (now + factor * self._intervals_ms[timer], factor)
 
     def hasten(self, timer: T, now: float) -> None:
-        """Reset the back-off of a timer, since its awaited event is closer; the deadline never
-        moves later.
+        """Reset the back-off of a timer, since its awaited event has come closer. The deadline may become
+        earlier, never later.
         """
         deadline, _ = self._running[timer]
         self._running[timer] = (min(deadline, now + self._intervals_ms[timer]), 1)

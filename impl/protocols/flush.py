@@ -40,7 +40,7 @@ KEPT_BYTES = 64
 
 
 class Numbered(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """Entry of seqQ: the message with this number; `identifier` None is NULL."""
+    """Entry of seqQ: a number and its message; `identifier` None is NULL."""
 
     number: Natural
     identifier: Identifier | None
@@ -75,12 +75,14 @@ class Flushes(Protocol):
 
     @property
     def lost(self) -> bool:
-        """Return True if this process only listens, and has missed messages that nobody keeps any more."""
+        """Return True if this process is external, and lacks messages that no other process stores any
+        more.
+        """
         ...
 
     @property
     def caught_up(self) -> bool:
-        """Return True if this process only listens, and has missed nothing."""
+        """Return True if this process is external, and lacks no message."""
         ...
 
     def report(self) -> Report:
@@ -95,8 +97,8 @@ class Flushes(Protocol):
         ...
 
     def adopt(self, agreed: Report) -> list[Delivery] | None:
-        """Deliver, in order, the part of the result that was not delivered here; None if this process lacks
-        some of it.
+        """Return, in order, the agreed messages that this process has not delivered; None if it lacks some of
+        them.
         """
         ...
 
@@ -141,10 +143,10 @@ def merged(reports: Iterable[Report]) -> Report:
 def merged_with_kept(
     reports: Sequence[Report], kept: Iterable[tuple[int, Identifier | None, bytes]], *, missing: bool
 ) -> Report:
-    """Merge reports with the messages that a process of the core has kept for external ones, by falling
-    numbers.
+    """Merge reports, and add messages that a process of the core has stored for external processes. `kept`
+    yields them by falling numbers.
 
-    As many of those are added as the external ones need and MERGED_BYTES_MAX allows. `missing` is as for
+    Add as many of them as the external processes lack and MERGED_BYTES_MAX allows. `missing` is as for
     `Flushes.merge`.
     """
     lowest = 0 if missing else min(report.settled for report in reports)
@@ -161,8 +163,8 @@ def merged_with_kept(
 
 
 def covered_from(agreed: Report) -> int:
-    """Return the lowest number from which on a union has everything: a process that has all before it can
-    adopt it.
+    """Return the lowest number from which on the merged report has every message. A process can adopt the
+    report if it has all messages before that number.
     """
     first = agreed.settled + 1
     for item in reversed(agreed.numbered):

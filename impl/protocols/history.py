@@ -22,7 +22,7 @@ from antiphon.impl.protocols.flush import KEPT_BYTES, Body, Numbered, Report, me
 __all__ = ["History", "HistorySnapshot", "Ordered"]
 
 class Ordered(NamedTuple):
-    """A message at its place in the order of one list."""
+    """Ordered message of one list, with its number."""
 
     number: int
     identifier: Identifier
@@ -63,15 +63,17 @@ class History:
         self._kept_bytes_max = kept_bytes
 
     def add(self, identifier: Identifier, payload: bytes) -> int:
-        """Give the next number to a message, and return it."""
+        """Assign the next number to a message, and return the number."""
         self.last += 1
         self._fresh[self.last] = Ordered(self.last, identifier, payload)
         return self.last
 
     def settle(self, number: int) -> list[Ordered]:
-        """Note that all have everything up to this number; return the messages to deliver, in order.
+        """Record that all members have everything up to this number; return the messages to deliver, in
+        order.
 
-        A number that was known before brings nothing; one beyond `last` is an error of the caller.
+        The result is empty for a number that was recorded before; a number beyond `last` is an error of the
+        caller.
         """
         settled = [self._fresh.pop(at) for at in range(self.stable + 1, number + 1)]
         for message in settled:
@@ -81,7 +83,9 @@ class History:
         return settled
 
     def _keep(self, message: Ordered) -> None:
-        """Section 4.4.3: "keep messages while there is available space"; the lowest number makes room."""
+        """Store a stable message: "keep messages while there is available space" (section 4.4.3). If there is
+        no room, remove the stored messages with the lowest numbers.
+        """
         self._kept[message.number] = message
         self._kept_bytes += message.size
         while self._kept_bytes > self._kept_bytes_max:
@@ -95,8 +99,8 @@ class History:
     # The end of the list ------------------------------------------------------------------------------------
 
     def report(self, own: Iterable[tuple[Identifier, bytes]]) -> Report:
-        """Return the report of figure 32, step 1: the messages that are not stable here, and the own messages
-        without a number.
+        """Return the report of figure 32, step 1: the messages that this member does not know to be stable,
+        and its own messages without a number.
         """
         fresh = self._fresh.values()
         bodies = {message.identifier: message.payload for message in fresh} | dict(own)
@@ -108,15 +112,18 @@ class History:
         )
 
     def merge(self, reports: Sequence[Report], missing: bool) -> Report:
-        """Return the union of step 3, with kept messages as far as others need them and there is room."""
+        """Return the union of the reports (figure 32, step 3), with stored stable messages if others need
+        them and there is room.
+        """
         kept = ((at, self._kept[at].identifier, self._kept[at].payload) for at in reversed(self._kept))
         return merged_with_kept(reports, kept, missing=missing)
 
     def adopt(self, agreed: Report) -> list[Ordered] | None:
-        """Return, in order, the agreed messages that are not delivered here (steps 5 and 6); None if this
-        member lacks some of them.
+        """Return, in order, the agreed messages that this member has not delivered (steps 5 and 6); None if
+        it lacks some of them.
 
-        None too if this member has delivered more than was agreed: then it cannot go on with the others.
+        Return None also if this member has delivered more than was agreed: then it cannot go on with the
+        others.
         """
         bodies = {message.identifier: message.payload for message in self._fresh.values()}
         names = {message.number: message.identifier for message in self._fresh.values()}

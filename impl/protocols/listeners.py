@@ -51,8 +51,8 @@ class Stable(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, g
 
 
 class Gone(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="gone"):
-    """Notice: the sender has forgotten everything up to this number, some of which the external
-    member needs.
+    """Notice: the sender has deleted everything up to this number, of which the external member needs
+    some.
     """
 
     number: Natural
@@ -65,7 +65,7 @@ class ListenersSnapshot(NamedTuple):
 
 
 class _Listener:
-    """An external member that has said something."""
+    """State of an external member that has reported something."""
 
     def __init__(self) -> None:
         self.has = 0
@@ -88,7 +88,7 @@ class _Listener:
         return len(self.flying) < EXTERNAL_AHEAD and self.flying_bytes < EXTERNAL_BYTES
 
     def send(self, message: Ordered) -> None:
-        """Send it the next message."""
+        """Send the listener its next message."""
         self.sent = message.number
         self.highest = max(self.sent, self.highest)
         self.flying.append(message)
@@ -102,8 +102,8 @@ class Listeners:
         self._listeners: dict[int, _Listener] = {}
 
     def has(self, process: int, number: int) -> bool:
-        """Note that an external member has everything up to this number; return False if that is more than it
-        was sent.
+        """Record that an external member has everything up to this number; return False if the member was not
+        sent that much.
         """
         listener = self._listeners.get(process, _Listener())
         if number > listener.highest:
@@ -115,10 +115,10 @@ class Listeners:
         return True
 
     def asks(self, process: int, number: int) -> bool:
-        """Send the listener this message again, with those after it; return False if an earlier one is not
-        kept any more.
+        """Send the listener this message and those after it again; return False if an earlier one is no
+        longer stored.
 
-        A question for what it has said to have is an old one.
+        A request for a message that the listener has reported to have is out of date, and is ignored.
         """
         if not self.has(process, number - 1):
             return False
@@ -130,7 +130,7 @@ class Listeners:
         return True
 
     def outputs(self, history: History) -> Iterator[tuple[int, Stable | Gone | Ordered]]:
-        """Return, once, what each external member is to be sent now, in order."""
+        """Yield, once, the receivers and the messages that external members are to be sent now, in order."""
         stable = history.stable
         for process, listener in self._listeners.items():
             if listener.gone or stable == listener.told == listener.sent or not listener.open:

@@ -26,12 +26,14 @@ M = TypeVar("M")
 
 
 class OnList(CoreBase[M]):
-    """Common part of such cores that does not depend on the protocol; a protocol's core is its other base."""
+    """Common part of cores in which one member of a list orders; it does not depend on the protocol. A
+    protocol's core has it as a base beside its own.
+    """
 
     def _begin_list(self, core: int, kept_bytes: int) -> None:
-        """Be a member of a list whose first `core` members order messages; nothing is ordered.
+        """Join a list whose first `core` members order messages; no message is ordered yet.
 
-        Of what is stable at most `kept_bytes` are kept, for those who listen.
+        Keep at most `kept_bytes` of stable messages, for external members.
 
         Raises:
             ValueError: there are not so many members, or fewer than two of them order messages.
@@ -50,11 +52,11 @@ class OnList(CoreBase[M]):
 
     @property
     def caught_up(self) -> bool:
-        """Return True if this external member has everything stable, as far as it has heard."""
+        """Return True if this external member has all messages that it knows to be stable."""
         return self.external and self._heard is not None and self._heard <= self._history.stable
 
     def _hand_over(self, number: int, identifier: Identifier, payload: bytes) -> None:
-        """Deliver a message at its place."""
+        """Deliver a message under this number."""
         self._deliveries.append(Delivery(identifier.source, identifier.id, number, payload))
         if self._tracer.recording:
             self._tracer.record(tracing.Deliver(self.me, identifier, number, payload))
@@ -66,8 +68,8 @@ class OnList(CoreBase[M]):
         return self._history.merge(reports, missing)
 
     def adopt(self, agreed: Report) -> list[Delivery] | None:
-        """Deliver the agreed messages that were not delivered (steps 5 and 6); None if this process lacks
-        some of them.
+        """Return, in order, the agreed messages that this process has not delivered (steps 5 and 6); None if
+        it lacks some of them.
         """
         adopted = self._history.adopt(agreed)
         if adopted is None:

@@ -82,7 +82,7 @@ class Entry(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc
 
     @property
     def size(self) -> int:
-        """Approximate number of bytes that it takes."""
+        """Return the approximate number of bytes of the message."""
         return len(self.payload) + KEPT_BYTES
 
 
@@ -109,7 +109,7 @@ class ListsViolation(Violation):
 
     @property
     def breaks_order(self) -> bool:
-        """Return False: it is of no ring."""
+        """Return False: such a message belongs to no ring, and so contradicts no order."""
         return False
 
 
@@ -185,7 +185,7 @@ class TokenLists(CoreBase[Listed]):
     # What Reformation asks ----------------------------------------------------------------------------------
 
     def stop(self) -> None:
-        """Stop the ring: what it knows is kept as far as it has no holes, and the token is lost with it."""
+        """Stop the ring. Its messages are kept up to the first gap in their numbers; its token is lost."""
         core, self._core = self._core, None
         if core is None:
             return
@@ -209,23 +209,23 @@ class TokenLists(CoreBase[Listed]):
 
     @property
     def works(self) -> bool:
-        """Return True if the ring of the list works here, or will when the token comes."""
+        """Return True if the ring of the list works at this process, or will when the token arrives."""
         return self._core is not None
 
     @property
     def reaches(self) -> int:
-        """Return the number up to which this process has everything; only when stopped."""
+        """Return the number up to which this process has all messages; call it only when stopped."""
         return self._reaches
 
     @property
     def keeps_from(self) -> int:
-        """Return the number from which on this process can give everything."""
+        """Return the first number from which on this process still stores all messages."""
         return self._forgotten + 1
 
     def give(self, after: int) -> tuple[Entry, ...]:
-        """Return the messages with numbers after this one, which is `keeps_from` - 1 at least.
+        """Return the messages after this number, which is at least `keeps_from` - 1.
 
-        Of the numbers that the list has given none is among them.
+        Messages that the present list has numbered are not among them.
         """
         last = self._base if self._core is not None else self._reaches
         return tuple(
@@ -233,7 +233,9 @@ class TokenLists(CoreBase[Listed]):
         )
 
     def take(self, reaches: int, entries: Sequence[Entry]) -> bool:
-        """Have after `settled` what the new token site has, and nothing else; False: that cannot be."""
+        """Replace the messages after `settled` by those of the new token site. Return False if they are not
+        all messages up to `reaches`.
+        """
         if reaches < self.settled:
             return False
         self._entries = [entry for entry in entries if entry.number > self.settled]
@@ -241,9 +243,9 @@ class TokenLists(CoreBase[Listed]):
         return True
 
     def commit(self, version: int, ring: tuple[int, ...], now: float, *, works: bool = True) -> None:
-        """Be a member of a list, and begin its ring, unless `works` says that there will be none.
+        """Become a member of a list, and begin its ring. Without `works`, begin no ring.
 
-        The first of the ring waits until it may `accept` the token.
+        The first process of the ring waits until `accept` is called.
         """
         self.version, self.ring = version, ring
         self._base = self._reaches
@@ -259,13 +261,13 @@ class TokenLists(CoreBase[Listed]):
             self._start_ring(now)
 
     def accept(self, now: float) -> None:
-        """Take the token of the list: the first number is given."""
+        """Take the token of the list, and assign the first number."""
         self._start_ring(now)
 
     def adopt(self, agreed: Report) -> list[Delivery]:
-        """Deliver everything that was not delivered: the view is over, and this was its end.
+        """Return, in order, all messages that were not delivered, since the view has ended.
 
-        What all have agreed on is here already, so that nothing is taken of `agreed`.
+        This process has all agreed messages already, so that `agreed` is not used.
         """
         del agreed
         self._settle_to(self._reaches)
@@ -303,7 +305,9 @@ class TokenLists(CoreBase[Listed]):
         return identifier
 
     def settle(self, now: float) -> list[Delivery]:
-        """Do what needs no message and no time, until nothing is left; the deliveries in their order."""
+        """Take all steps that need no message and no time, until none is left; return the deliveries in
+        order.
+        """
         while (core := self._core) is not None and self._started:
             found = core.settle(now)
             if core.last_number and not self.begun:
@@ -324,7 +328,9 @@ class TokenLists(CoreBase[Listed]):
     # The ring's side ----------------------------------------------------------------------------------------
 
     def receive(self, sender: int, message: Listed, now: float) -> None:
-        """Handle a message of another member's ring, if it is this one's."""
+        """Handle a message of another member's ring, if both rings are of the same list; store one for a
+        later list.
+        """
         if message.version > self.version or (message.version == self.version and not self._started):
             self._early.append((sender, message))
         elif message.version == self.version and self._core is not None:
@@ -340,11 +346,11 @@ class TokenLists(CoreBase[Listed]):
             self._core.tick(now)
 
     def next_deadline(self) -> float | None:
-        """The `now` from which `tick` has something to do, or None."""
+        """Return the time at which `tick` has something to do, or None."""
         return self._core.next_deadline() if self._core is not None and self._started else None
 
     def outputs(self) -> list[Send[Listed]]:
-        """Hand over, once, the messages to send, in order; copies for several are one object."""
+        """Return, once, the messages to send, in order; copies for several members are one object."""
         if self._core is None:
             return []
         return [Send(self.ring[to], self._wrap(message)) for to, message in self._core.outputs()]
@@ -358,16 +364,16 @@ class TokenLists(CoreBase[Listed]):
 
     @property
     def broken(self) -> Violation | None:
-        """The first violation that proves two orders."""
+        """Return the first violation that proves that two processes have different orders, or None."""
         return next((kind for kind in self.violations if kind.breaks_order), None)
 
     @property
     def progress(self) -> int:
-        """The progress of all rings."""
+        """Return a measure of progress, over all rings."""
         return self._before + (0 if self._core is None else self._core.progress)
 
     def waits(self) -> tuple[Wait, ...]:
-        """The messages that the ring waits for; those of Reformation are not a core's."""
+        """Return the messages that the ring waits for, without those of Reformation."""
         if self._core is None or not self._started:
             return ()
         return tuple(Wait(what, self.ring[of]) for what, of in self._core.waits())
@@ -386,7 +392,7 @@ class TokenLists(CoreBase[Listed]):
         )  # fmt: skip
 
     def restore(self, snapshot: Snapshot, now: float) -> None:
-        """Become what `snapshot` was taken of, as if that had been at `now`."""
+        """Set the state to a snapshot, as if it had been taken at `now`."""
         self.version, self.ring, self._base, self.settled, self._reaches = snapshot[:5]
         self.begun, self._started = snapshot.begun, snapshot.started
         self._ids, self._base_ids = list(snapshot.ids), list(snapshot.base_ids)
@@ -413,7 +419,7 @@ class TokenLists(CoreBase[Listed]):
             self.receive(sender, message, now)
 
     def _outside(self, name: Identifier) -> Identifier:
-        """Return the identifier of a message that has this one in the ring."""
+        """Return the identifier for the application of a message with this identifier in the ring."""
         source = self.ring[name.source]
         return Identifier(source, self._base_ids[source] + name.id)
 
@@ -430,7 +436,7 @@ class TokenLists(CoreBase[Listed]):
         self.settled = max(self.settled, number)
 
     def _hand_over(self, entry: Entry) -> None:
-        """Deliver a message at its place."""
+        """Deliver a message under its number."""
         source, own = entry.identifier
         self._ids[source] = own
         if source == self.me:
@@ -445,7 +451,9 @@ class TokenLists(CoreBase[Listed]):
             self._tracer.record(told)
 
     def _trim(self) -> None:
-        """Rule 4."""
+        """Remove delivered messages beyond `kept_bytes`, except for those of the last two turns of the token
+        (rule 4).
+        """
         kept, last, most = self._kept, self.settled - 2 * self.members, self._settings.kept_bytes
         whole = len(self.ring) == self.members and last > self._base
         while kept and (self._kept_bytes > most or whole) and kept[0].number <= last:
@@ -457,7 +465,9 @@ class TokenLists(CoreBase[Listed]):
 def rbp_reforming(
     settings: Settings = FIGURE_25, kind: type[TokenLists] = TokenLists
 ) -> Implementation[Listed]:
-    """The ring of figure 25 for the token lists of a group whose members change: under figures 22 to 24."""
+    """Return the ring of figure 25 as an implementation for the token lists of a group whose members change,
+    under figures 22 to 24.
+    """
 
     def whole(me: int, members: int, tracer: Tracer) -> TokenLists:
         return kind(me, members, settings, tracer=tracer)

@@ -53,10 +53,10 @@ __all__ = ["Updates", "UpdatesSnapshot", "UpdatesViolation"]
 
 
 class UpdatesViolation(Violation):
-    """A message that is never sent; it is ignored and counted under exactly one kind.
+    """A message that no correct process sends; it is ignored and counted under exactly one kind.
 
-    The first two do no harm when they are ignored; each of the others shows an order that differs from the
-    own one, or a queue that loses or reorders.
+    Ignoring a message of the first two kinds does no harm. Each of the other kinds shows that its sender has
+    a different order than this process, or that a queue loses or reorders.
     """
 
     TOO_FAR_AHEAD = "number_or_update_that_is_too_far_ahead"
@@ -95,7 +95,7 @@ class Updates(CoreBase[Any], ABC):
     """Name of the protocol in `repr`."""
 
     def __init__(self, me: int, members: int, window: int, tracer: Tracer) -> None:
-        """Begin with nothing sent; at most `window` own updates will be without a number.
+        """Begin with nothing sent; at most `window` updates of this process are without a gsn at a time.
 
         Raises:
             InvalidMembership: fewer than two members, or `me` is not one of them.
@@ -123,37 +123,39 @@ class Updates(CoreBase[Any], ABC):
     @property
     @abstractmethod
     def holding(self) -> bool:
-        """True if this process has the token, and every ACK before."""
+        """Return True if this process has the token, and all earlier ACKs."""
 
     @abstractmethod
     def _last_possible(self) -> int:
-        """The highest gsn that can have been given."""
+        """Return the highest gsn that can have been assigned."""
 
     @abstractmethod
     def _unnumbered_max(self) -> int:
-        """Return the largest number of updates of one process that can be here without a gsn."""
+        """Return the largest number of updates of one process that can be stored here without a gsn."""
 
     @abstractmethod
     def _stable(self) -> int:
-        """Up to this gsn all processes have all updates."""
+        """Return the highest gsn up to which all processes have all updates."""
 
     @abstractmethod
     def _giver(self) -> int:
-        """The process that gives the next gsn, or has given it."""
+        """Return the process that assigns the next gsn, or has assigned it."""
 
     @abstractmethod
     def _msg(self, identifier: Identifier, payload: bytes) -> Any:
-        """MSG(U, U_id)."""
+        """Make the message MSG(U, U_id) for an update."""
 
     @abstractmethod
     def _ack(self, number: int, identifier: Identifier) -> Any:
-        """ACK(t, U_id, g)."""
+        """Make the message ACK(t, U_id, g) for an update."""
 
     # Broadcasting -----------------------------------------------------------------------------------------
 
     @property
     def busy(self) -> bool:
-        """True if the largest number of own updates has no gsn, so that `broadcast` would be refused."""
+        """Return True if the largest number of own updates has no gsn, so that `broadcast` would be
+        refused.
+        """
         return self._obtained[self.me] - self._numbered[self.me] >= self.window
 
     def broadcast(self, payload: bytes, now: float) -> Identifier:
@@ -202,12 +204,14 @@ class Updates(CoreBase[Any], ABC):
 
     @property
     def _has_all(self) -> bool:
-        """`receiving all the messages already acknowledged`."""
+        """Return True if this process has all acknowledged updates (`receiving all the messages already
+        acknowledged`).
+        """
         return all(map(int.__le__, self._numbered, self._obtained))
 
     @property
     def deliverable(self) -> bool:
-        """True if the update with the next gsn is here."""
+        """Return True if the update with the next gsn is here."""
         name = self._names.get(self._status + 1)
         return name is not None and name.id <= self._obtained[name.source]
 
@@ -226,7 +230,7 @@ class Updates(CoreBase[Any], ABC):
         return Delivery(name.source, name.id, self._status, payload)
 
     def _advance(self) -> None:
-        """The next update is the last that was delivered."""
+        """Set the status to the gsn of the update that was delivered last."""
         self._status += 1
 
     def settle(self, now: float) -> list[Delivery]:
@@ -241,7 +245,7 @@ class Updates(CoreBase[Any], ABC):
     # Receiving --------------------------------------------------------------------------------------------
 
     def _receive_msg(self, sender: int, message: Any) -> bool:
-        """A MSG is kept: whether it was the next of its source."""
+        """Store a MSG. Return True if its update is the next one of its source."""
         name: Identifier = message.identifier
         if name.source != sender:
             wrong = UpdatesViolation.FOREIGN_UPDATE
@@ -257,7 +261,7 @@ class Updates(CoreBase[Any], ABC):
         return False
 
     def _receive_ack(self, sender: int, message: Any) -> None:
-        """An ACK is kept; those that are next are taken."""
+        """Store an ACK, and learn all ACKs up to the first missing gsn."""
         wrong = self._unassignable(message.number, message.identifier)
         if wrong is not None:
             self._violated(wrong, sender, message)
@@ -274,7 +278,7 @@ class Updates(CoreBase[Any], ABC):
         self._collect()
 
     def _unassignable(self, number: int, name: Identifier) -> UpdatesViolation | None:
-        """Why the sender cannot have given this number to this update, or None."""
+        """Return the violation if the sender cannot have given this gsn to this update, else None."""
         if number > self._last_possible():
             return UpdatesViolation.TOO_FAR_AHEAD
         if number <= self._acknowledged or number in self._early:
@@ -288,7 +292,7 @@ class Updates(CoreBase[Any], ABC):
         return None
 
     def _learn(self, giver: int, message: Any) -> None:
-        """The next gsn is that of this update."""
+        """Record the next gsn, and the update that has it."""
         del giver
         self._acknowledged = message.number
         self._numbered[message.identifier.source] += 1
@@ -302,7 +306,9 @@ class Updates(CoreBase[Any], ABC):
         return max(0, min(self._stable(), self._status))
 
     def _collect(self) -> None:
-        """`Stable messages … are immediately removed from the local buffers`, once they are delivered."""
+        """Remove stable updates that were delivered: `Stable messages … are immediately removed from the
+        local buffers`.
+        """
         stable = self.stable
         while self._names and (first := next(iter(self._names))) <= stable:
             del self._buffer[self._names.pop(first)]
@@ -335,11 +341,11 @@ class Updates(CoreBase[Any], ABC):
         return f"<{self.protocol}: {told}; {standing(self)}>"
 
     def _own(self) -> Hashable:
-        """Return the further state of a protocol."""
+        """Return the state of the subclass, for the snapshot."""
         return ()
 
     def _resume(self, own: Any) -> None:
-        """Put back what `_own` gave."""
+        """Set the state of the subclass to the one that `_own` returned."""
 
     def snapshot(self) -> UpdatesSnapshot:
         """Return the whole state."""

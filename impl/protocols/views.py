@@ -21,16 +21,16 @@ class ChangesViews(Protocol):
 
     @property
     def view(self) -> int:
-        """The number of the view that is installed, from 1."""
+        """Return the number of the installed view, from 1."""
         ...
 
     @property
     def group(self) -> tuple[int, ...]:
-        """The members of that view, in its order; the first one coordinates."""
+        """Return the members of the installed view in its order; the first one coordinates."""
         ...
 
     def block(self, now: float) -> None:
-        """Stop sending and ordering, since a view has formed, until it is installed."""
+        """Stop sending and ordering, since a next view has formed, until that view is installed."""
         ...
 
     def change_view(self, view: int, group: tuple[int, ...], now: float) -> None:

@@ -112,7 +112,8 @@ MESSAGES: MessageFormat[Message] = MessageFormat("vsc", 1, Message, flaw)
 class VscViolation(Violation):
     """A message that no correct member sends; it is ignored and counted under exactly one kind.
 
-    The first shows that a member has lost what its source has sent; ignoring the others does no harm.
+    The first kind shows that a member has lost a message of a source; ignoring a message of the other kinds
+    does no harm.
     """
 
     NUMBER_LEFT_OUT = "message_that_is_not_the_next_of_its_source"
@@ -187,7 +188,9 @@ class Core(CoreBase[Message]):
 
     @property
     def busy(self) -> bool:
-        """Return True if the largest number of own bytes is on its way."""
+        """Return True if the largest number of own bytes is on its way, so that `broadcast` would be
+        refused.
+        """
         return self._own_bytes >= self._unstable_bytes_max
 
     def broadcast(self, payload: bytes, now: float) -> Identifier:
@@ -232,7 +235,7 @@ class Core(CoreBase[Message]):
                 self._forget(sender, number)
 
     def _impossible(self, sender: int, message: Message) -> VscViolation | None:
-        """Why no correct member says this now, or None."""
+        """Return the violation if no correct member sends this message now, else None."""
         match message:
             case Data(number=number) if number != self._received[sender] + 1:
                 return VscViolation.NUMBER_LEFT_OUT
@@ -243,7 +246,7 @@ class Core(CoreBase[Message]):
         return None
 
     def _take(self, source: int, payload: bytes) -> None:
-        """`VS-Deliver m`, `add m to the set unstable_k`."""
+        """Deliver a message and store it as unstable (`VS-Deliver m`, `add m to the set unstable_k`)."""
         self._unstable[source][self._received[source] + 1] = payload
         self._deliver(source, payload)
 
@@ -257,7 +260,7 @@ class Core(CoreBase[Message]):
     # The message stability detector -------------------------------------------------------------------------
 
     def _forget(self, source: int, number: int) -> None:
-        """All have the messages of this source up to this one."""
+        """Delete the stored messages of this source up to this number, since all members have them."""
         while self._stable[source] < number:
             self._stable[source] += 1
             payload = self._unstable[source].pop(self._stable[source])
@@ -302,9 +305,9 @@ class Core(CoreBase[Message]):
         )
 
     def adopt(self, agreed: Report) -> list[Delivery] | None:
-        """Deliver the agreed messages that were not delivered here (step 6).
+        """Return, in order, the agreed messages that this process has not delivered (step 6).
 
-        None: this process has delivered something that the others have not, or lacks something.
+        Return None if this process has delivered a message that the others have not, or lacks one.
         """
         have = Counter(dict(enumerate(agreed.counts)))
         have.update(item.identifier.source for item in agreed.bodies)
@@ -319,7 +322,7 @@ class Core(CoreBase[Message]):
         return self.deliveries()
 
     def _kept(self) -> list[tuple[Identifier, bytes]]:
-        """Return the messages that may be missing somewhere, by rising identifiers."""
+        """Return the stored messages that some member may lack, by rising identifiers."""
         return [
             (Identifier(source, number), payload)
             for source, some in enumerate(self._unstable)
@@ -338,7 +341,9 @@ class Core(CoreBase[Message]):
         return sum(self._received) + sum(self._stable)
 
     def waits(self) -> tuple[Wait, ...]:
-        """Return the members that have not acknowledged the own messages, if nothing more may be sent."""
+        """Return the members that have not acknowledged messages of this one, if this one may send nothing
+        more until they do.
+        """
         if not self.busy:
             return ()
         number = self._received[self.me]

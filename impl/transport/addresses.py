@@ -51,7 +51,7 @@ class Addresses(NamedTuple):
 
 
 def peer(target: tuple[Any, ...]) -> Peer:
-    """Return the peer at an address that the operating system gave."""
+    """Return the host and port of an address that the operating system returned."""
     return (target[0], target[1], target[3] if len(target) == 4 else 0)
 
 
@@ -71,7 +71,7 @@ def shown(address: tuple[Any, ...]) -> str:
 
 
 async def resolved(bind: Address | socket.socket, routes: Mapping[int, Address]) -> Addresses:
-    """Return the addresses in numbers.
+    """Resolve the host names to numeric addresses.
 
     Raises:
         UnusableAddress: a host has no address, or none of the family of the own one.
@@ -101,7 +101,7 @@ async def resolved(bind: Address | socket.socket, routes: Mapping[int, Address])
 
 
 class Multicast(NamedTuple):
-    """A multicast group that was joined."""
+    """Multicast group that a socket has joined."""
 
     ears: socket.socket
     """Socket that receives all datagrams to the multicast group, own ones too."""
@@ -147,7 +147,9 @@ _OPTIONS: dict[int, tuple[int, int, int]] = {
 
 
 def _network(group: Address, target: Target, sender: socket.socket) -> bytes:
-    """The network to multicast on, as the socket options want it. Raises `UnusableAddress`."""
+    """Return the network interface for a multicast group, as a socket option encodes it. Raise
+    `UnusableAddress` if the addresses do not determine it.
+    """
     if sender.family == socket.AF_INET6:
         network = struct.pack("@I", target[3] if len(target) == 4 else 0)
         where = f"the zone of {shown(group)}"
@@ -164,7 +166,7 @@ def _version(family: int) -> int:
 
 
 def _distinct(routes: Mapping[int, Target]) -> None:
-    """Raises InvalidMembership when two members are at one address."""
+    """Raise InvalidMembership if two members have the same address."""
     at: dict[Peer, int] = {}
     for process, route in routes.items():
         other = at.setdefault(peer(route), process)
@@ -173,7 +175,9 @@ def _distinct(routes: Mapping[int, Target]) -> None:
 
 
 async def _numeric(address: Address, whose: str) -> dict[int, Target]:
-    """The first numeric address of each family that a host has. Raises `UnusableAddress`."""
+    """Return the first numeric address of a host in each IP version. Raise `UnusableAddress` if it has
+    none.
+    """
     host, port = address
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_DGRAM)

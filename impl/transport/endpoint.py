@@ -54,14 +54,14 @@ M = TypeVar("M")
 
 
 class Datagram(NamedTuple):
-    """Bytes for one member, or EVERYBODY."""
+    """Bytes to send to one member, or to EVERYBODY."""
 
     to: int
     data: bytes
 
 
 class LayersViolation(Violation):
-    """A message of a layered group that no correct member sends."""
+    """Kind of message that no correct member of a layered group sends."""
 
     NO_BATCH = "payload_that_is_no_next_batch_of_its_source"
 
@@ -82,7 +82,8 @@ class Endpoint(Generic[M]):
         multicast: bool = False,
         taking_part: int | None = None,
     ) -> None:
-        """Member `me` of 0..members-1 of the group with this name; without `layers`, its bare core.
+        """Make the endpoint of member `me` of 0..members-1 of the group with this name; without `layers`,
+        with its bare core.
 
         With `taking_part` this is one list of a group whose members change, and only so many, the first
         ones, order messages (`Implementation.listed`).
@@ -138,12 +139,12 @@ class Endpoint(Generic[M]):
 
     @property
     def busy(self) -> bool:
-        """Return True if `broadcast` would be refused now."""
+        """Return True if a call of `broadcast` would be refused now."""
         return self.core.busy if self._batches is None else self._batches.full
 
     @property
     def idle(self) -> bool:
-        """Return True if no own message waits or is on its way."""
+        """Return True if no message of this member waits or is on its way."""
         return not self.core.busy if self._batches is None else self._batches.idle
 
     @property
@@ -159,7 +160,7 @@ class Endpoint(Generic[M]):
         return payload_copy(payload) if self._batches is None else self._batches.checked(payload)
 
     def broadcast(self, payload: bytes, now: float, holders: int = 1) -> Identifier:
-        """Send to the group; delivered when `holders` members have it.
+        """Broadcast a message to the group. It is delivered when `holders` members have it.
 
         Raises:
             UnknownDelivery: the core does not wait for so many, and there are no layers that do.
@@ -276,7 +277,9 @@ class Endpoint(Generic[M]):
         return deliveries
 
     def go_on(self, names: Sequence[object], ids: Sequence[int], number: int) -> None:
-        """Continue after another list (`Batches.go_on`); only with layers."""
+        """Continue after the end of another list, with the arguments of `Batches.go_on`; call it only with
+        layers.
+        """
         assert self._batches is not None, "without layers nobody counts the messages of the common order"
         self._batches.go_on(names, ids, number)
 
@@ -310,12 +313,12 @@ class Endpoint(Generic[M]):
 
     @property
     def untaken(self) -> Sequence[Delivery]:
-        """The deliveries that `deliveries` would return."""
+        """Deliveries that the next call of `deliveries` returns."""
         return self._deliveries
 
     @property
     def held(self) -> int:
-        """Number of messages of the common order that are here, delivered or waiting for other members.
+        """Return the number of messages of the common order that this member has, delivered or not.
 
         Only with layers, which count them.
         """
@@ -328,14 +331,16 @@ class Endpoint(Generic[M]):
 
     @property
     def waiting_since(self) -> float | None:
-        """Time from which this member has waited: the beginning of a silence, or the last progress."""
+        """Return the time since which this member has waited: the beginning of another member's silence, or
+        the last progress.
+        """
         silences = self._heartbeats.silences(self._now)
         if silences:
             return self._now - silences[0].ms
         return self.progress_at if self._needs() else None
 
     def slow(self) -> tuple[Wait, ...]:
-        """Applications that slow all members, since they have not taken their deliveries."""
+        """Return the applications that slow all members, since they have not taken their deliveries."""
         if self._batches is None:
             return ()
         return tuple(
@@ -350,7 +355,9 @@ class Endpoint(Generic[M]):
         return f"<{protocol} of group {self.admission.group!r}: {standing(self.core)}{held_back}>"
 
     def _wake(self, now: float) -> None:
-        """Count the time for which this member was asleep until this step as nobody's silence or waiting."""
+        """Measure the time for which this member was asleep before this step; it counts as no member's
+        silence or waiting.
+        """
         self.progress_at = min(now, self.progress_at + self._heartbeats.slept(now))
 
     def _silent(self) -> tuple[Wait, ...]:
@@ -363,7 +370,9 @@ class Endpoint(Generic[M]):
         return self.core.waits() + (() if self._batches is None else self._batches.lacking)
 
     def _stalled(self, now: float) -> str:
-        """Say why this member cannot go on: who is silent, or else what does not come."""
+        """Return the reason why this member cannot go on: the silent members, or else the messages that do
+        not come. Return "" if it can.
+        """
         needs = "; ".join(map(str, self._needs()))
         needed = f": process {self.core.me} needs {needs}" if needs else ""
         silent = " and ".join(
@@ -386,7 +395,7 @@ class Endpoint(Generic[M]):
 
     @property
     def _takes_batch(self) -> bool:
-        """Return True if there is a batch, and the core and the carrier take it."""
+        """Return True if a batch is ready, and the core and the carrier can take it."""
         batches = self._batches
         return batches is not None and batches.ready and not self.core.busy and not self._carrier.full
 
@@ -410,7 +419,9 @@ class Endpoint(Generic[M]):
             self._tracer.record(tracing.Dropped(self.core.me, rejected.kind, len(data), detail))
 
     def _addressed(self, sends: list[Send[M]]) -> Iterable[tuple[tuple[int, ...], M]]:
-        """Each message with its receiver; with multicast one that goes to all others with all of them."""
+        """Yield each message with its receivers; with multicast, a message that the core sends to all others
+        is yielded once with all of them.
+        """
         if not self._multicast:
             return [((to,), message) for to, message in sends]
         addressed: list[tuple[tuple[int, ...], M]] = []
@@ -446,18 +457,20 @@ class Endpoint(Generic[M]):
 
 
 class _Inside:
-    """The tracer of a core within layers: its payloads are batches, of which nobody outside knows."""
+    """Tracer for a core within layers. It passes on events that are not about payloads, since a payload is a
+    batch that only the layers know.
+    """
 
     def __init__(self, tracer: Tracer) -> None:
         self._tracer = tracer
 
     @property
     def recording(self) -> bool:
-        """As the tracer outside."""
+        """Return True if the tracer of the endpoint records events."""
         return self._tracer.recording
 
     def record(self, event: tracing.Event) -> None:
-        """Pass on what is not about batches."""
+        """Pass an event on to the tracer of the endpoint, unless it is about a batch."""
         if not isinstance(event, tracing.Broadcast | tracing.Deliver):
             self._tracer.record(event)
 

@@ -35,14 +35,14 @@ _NOTED = 3
 
 
 class Silence(NamedTuple):
-    """A member that has not been heard, and for how long."""
+    """Silence of a member: its number, and for how long it has not been heard."""
 
     process: int
     ms: float
 
 
 class Heartbeats:
-    """Record of when one member heard the others, and of when they can have heard it."""
+    """Record of when one member last heard each other member, and from when on it could have heard it."""
 
     def __init__(self, me: int, members: int, limit_ms: float) -> None:
         """Make the record of member `me` of 0..members-1; a silence of `limit_ms` is too long. `math.inf`: no
@@ -60,22 +60,22 @@ class Heartbeats:
         """
 
     def start(self, now: float) -> None:
-        """Count from now on."""
+        """Begin to count silences."""
         self._sent_at = dict.fromkeys(self._others, now)
 
     def heard(self, process: int, now: float) -> None:
-        """Note a datagram of this member."""
+        """Record a datagram from this member."""
         if self._beats:
             self._since[process] = now
 
     def sent(self, process: int, now: float) -> None:
-        """Note a datagram, other than a heartbeat, to this member."""
+        """Record a datagram to this member that is no heartbeat."""
         if self._beats:
             self._sent_at[process] = now
             self._since.setdefault(process, now)
 
     def due(self, now: float) -> list[int]:
-        """Return the members that get a heartbeat now, and note that they got it."""
+        """Return the members to which a heartbeat is due, and count these heartbeats as sent."""
         if not self._beats:
             return []
         due = [process for process, at in self._sent_at.items() if now >= at + self._every_ms]
@@ -83,8 +83,8 @@ class Heartbeats:
         return due
 
     def slept(self, now: float) -> float:
-        """Return the milliseconds for which this member was asleep until now, which count as nobody's
-        silence.
+        """Return the milliseconds for which this member was asleep before this step; they count as no
+        member's silence.
 
         Call it first in every step: a heartbeat that is sent meanwhile hides the sleep.
         """

@@ -67,7 +67,9 @@ class Incarnations:
     """Incarnations that one member knows: its own and the others'. `now` is in milliseconds."""
 
     def __init__(self, me: int, members: int, own: bytes, sealing: Sealing) -> None:
-        """Member `me` of 0..members-1, for one run, of incarnation `own`, whose frames `sealing` makes."""
+        """Make the record of member `me` of 0..members-1, for one run with incarnation `own`; `sealing`
+        encodes its frames.
+        """
         self._me = me
         self._own = own
         self._sealing = sealing
@@ -81,12 +83,14 @@ class Incarnations:
         self._frames: list[Datagram] = []
 
     def start(self, now: float) -> None:
-        """Greet everybody."""
+        """Send a greeting to every other member."""
         for process in self._others:
             self._greet(process, _UNKNOWN, now)
 
     def send(self, to: int, data: bytes, now: float) -> None:
-        """Send an endpoint's datagram, or keep it and greet a member that is not known yet."""
+        """Send an endpoint's datagram. If the receiver's incarnation is not known, store the datagram and
+        send a greeting.
+        """
         if to == EVERYBODY:
             self._send_to_everybody(data, now)
             return
@@ -137,7 +141,9 @@ class Incarnations:
         return frames
 
     def _learn(self, sender: int, opened: Opened, now: float) -> None:
-        """Send what waited for this member; if nothing did, a greeting answers its own."""
+        """Store the incarnation of a sender, and send the datagrams that waited for it; if there are none,
+        answer with a greeting.
+        """
         source = opened.source
         if sender in self._heard:
             raise GroupFailed(
@@ -154,7 +160,9 @@ class Incarnations:
             self._greet(sender, source, now)
 
     def _look_round(self, sender: int, source: bytes, now: float) -> None:
-        """Ask who is there: this member and the sender know different members, and neither knows which."""
+        """Greet the sender or all unknown members, since this member and the sender know different
+        incarnations, and neither can tell which are right (rule 5).
+        """
         if source != self._known.get(sender):
             self._greet(sender, _UNKNOWN, now)  # who is known answers only a greeting that asks who it is
             return
@@ -178,7 +186,9 @@ class Incarnations:
         return hashlib.blake2b(b"".join(own for _, own in named), digest_size=INCARNATION_BYTES).digest()
 
     def _greet(self, to: int, target: bytes, now: float) -> None:
-        """At most so often; questions leave room for answers, or two that ask each other get none."""
+        """Send a greeting, unless the member has got the allowed number of greetings already. Questions use
+        up only a part of that number, so that answers remain possible.
+        """
         since, count = self._greetings.get(to, (now, 0))
         if now - since >= GREETINGS_MS:
             since, count = now, 0

@@ -27,7 +27,7 @@ __all__ = ["MemberShell"]
 
 
 class MemberShell(Shell):
-    """Carries the datagrams of one membership, from `open` to `stop`."""
+    """Shell of one membership: it carries the membership's datagrams from `open` to `stop`."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class MemberShell(Shell):
         on_progress: Callable[[], None],
         on_failure: Callable[[Exception], None],
     ) -> None:
-        """Make a shell. Without `keys` anybody who reaches the socket takes part."""
+        """Make a shell. Without `keys`, anybody who reaches the socket can take part."""
         super().__init__(on_progress, on_failure)
         self.membership = membership
         self.group = membership.group
@@ -45,7 +45,7 @@ class MemberShell(Shell):
         self._socket: SharedSocket | None = None
 
     def open(self, socket: SharedSocket) -> None:
-        """Take part at an open socket.
+        """Take part in the group, with datagrams through an open socket.
 
         Raises:
             InvalidSetting: a group of this name is at this socket.
@@ -58,7 +58,7 @@ class MemberShell(Shell):
         self._begin()
 
     def broadcast(self, payload: bytes) -> int:
-        """Send to the group, and return the message's place among the own ones.
+        """Broadcast a message, and return its count among the messages of this member.
 
         Raises as the membership's `broadcast`, and `GroupClosed` when not open.
         """
@@ -95,7 +95,7 @@ class MemberShell(Shell):
         return self.sessions.knows(mark)
 
     def frame_received(self, address: Address, frame: bytes) -> None:
-        """Handle bytes that a process of the group has sent to this run of this process."""
+        """Handle a frame that a process of the group has sent to this run of this process."""
         self._step(lambda now: self._receive(address, frame, now))
 
     def _receive(self, address: Address, frame: bytes, now: float) -> None:
@@ -106,7 +106,7 @@ class MemberShell(Shell):
             self.membership.dropped[received.kind] += 1
 
     def refused(self, kind: str, addresses: list[Address]) -> None:
-        """Count an error of the operating system, and pass on at whose port nobody listens."""
+        """Count an error of the operating system, and pass the addresses on at which nobody listens."""
         self.faults[kind] += 1
         epoch = self.membership.epoch
         if not self._runs or epoch is None:

@@ -33,7 +33,8 @@ class RequestPort:
         on_data: Callable[[Address, bytes, bytes], None],
         on_refusal: Callable[[list[Address]], None] = lambda _: None,
     ) -> None:
-        """Make one side of requests to the group with this name, under the keys that it has at the time.
+        """Make one side of requests to the group with this name. `keys` returns the keys that the group has
+        at present.
 
         `on_data` gets an address, the incarnation that listens there, and what it has sent; `on_refusal` the
         addresses where nobody listens.
@@ -50,13 +51,13 @@ class RequestPort:
         self.renew()
 
     def renew(self) -> None:
-        """Take another incarnation from now on, since the other side may have forgotten this one."""
+        """Use a new incarnation from now on, since the other side may have forgotten the present one."""
         own = incarnation(time.time_ns() // 1_000, secrets.token_bytes(CHANCE_BYTES))
         self._used = self._keys()
         self._sessions = Sessions(self.group, own, self._used)
 
     def open(self, socket: SharedSocket) -> None:
-        """Take part at an open socket.
+        """Send and receive through an open socket.
 
         Raises:
             InvalidSetting: requests to a group of this name are taken there already.
@@ -77,8 +78,8 @@ class RequestPort:
         return self._socket is None
 
     def send(self, to: Address, data: bytes, source: bytes | None = None) -> None:
-        """Send to this incarnation at an address; without an incarnation, to any process that
-        listens there.
+        """Send bytes to the process with this incarnation at an address; without an incarnation, to any
+        process that listens there.
         """
         self._keyed().send(to, source, data, self._now())
         self._flush()
@@ -90,7 +91,7 @@ class RequestPort:
         return self._keyed().knows(mark)
 
     def frame_received(self, address: Address, frame: bytes) -> None:
-        """Handle the content of a frame, if it was sent to this run of this process."""
+        """Handle a frame, if it was sent to this run of this process."""
         received = self._keyed().received(address, frame, self._now())
         self._flush()
         if isinstance(received, Received):
@@ -99,7 +100,7 @@ class RequestPort:
             self.dropped[received.kind] += 1
 
     def refused(self, kind: str, addresses: list[Address]) -> None:
-        """Count an error of the operating system, and pass on where nobody listens."""
+        """Count an error of the operating system, and pass the addresses on at which nobody listens."""
         self.faults[kind] += 1
         self._on_refusal(addresses)
 
@@ -108,7 +109,7 @@ class RequestPort:
         self._socket = None
 
     def _keyed(self) -> Sessions:
-        """The sessions, under the keys that the group has now."""
+        """Return the sessions, with the keys that the group has at present."""
         keys = self._keys()
         if keys is not self._used and keys is not None:
             self._sessions.rekey(keys)

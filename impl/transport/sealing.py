@@ -121,11 +121,11 @@ class Opened(NamedTuple):
 
 
 class Sealing(Protocol):
-    """The form of frames on the wire, with a key or without."""
+    """Interface of the two forms of frames on the wire: encrypted under a key, or plain."""
 
     def seal(self, to: int, target: bytes, data: bytes) -> bytes:
-        """Return the frame with these bytes for member `to` or EVERYBODY, of incarnation `target` as far as
-        known.
+        """Return the frame with these bytes for member `to`, or for EVERYBODY. `target` is the incarnation of
+        the receiver, as far as it is known.
         """
         ...
 
@@ -136,12 +136,16 @@ class Sealing(Protocol):
         ...
 
     def confirm(self, sender: int, opened: Opened) -> None:
-        """Accept the incarnation that sent this as the sender's from now on: its counters count once."""
+        """Accept the incarnation in an opened frame as the sender's from now on. From then on each of its
+        counters is accepted once.
+        """
         ...
 
 
 class Plain:
-    """Frames of a group without a key: everybody can read and make them."""
+    """Encoder and decoder of unencrypted frames, for a group without a key: everybody can read and make
+    them.
+    """
 
     def __init__(self, group: str, me: int, own: bytes) -> None:
         """Make frames of incarnation `own` of member `me`."""
@@ -158,7 +162,7 @@ class Plain:
         return _FRAME.pack(mark, self._own, target) + data
 
     def open(self, sender: int, frame: bytes) -> Opened | Rejected:  # noqa: ARG002 - all senders are alike
-        """Open a frame of the group."""
+        """Decode a frame of the group; return its content or the reason of its rejection. Never raises."""
         if len(frame) < FRAME_BYTES:
             return Rejected(Rejection.TRUNCATED, f"{len(frame)} bytes; a frame has at least {FRAME_BYTES}")
         mark, source, target = _FRAME.unpack_from(frame)
@@ -170,11 +174,13 @@ class Plain:
         return Opened(source, target, frame[FRAME_BYTES:], 0, to)
 
     def confirm(self, sender: int, opened: Opened) -> None:
-        """Do nothing: without a key a repeated datagram cannot be told from one that the network doubled."""
+        """Do nothing: in a group without a key, an attacker's copy of a datagram looks like one that the
+        network duplicated.
+        """
 
 
 class ReplayWindow:
-    """Record of the counters 1, 2, 3, ... that have come, as far as they still matter."""
+    """Record of the counters 1, 2, 3, ... that have arrived, within a window behind the highest one."""
 
     __slots__ = ("_came", "_highest")
 
@@ -184,7 +190,7 @@ class ReplayWindow:
         """Bits of the counters that have come: bit k is the counter `highest - k`."""
 
     def fresh(self, counter: int) -> bool:
-        """Return True if this counter has not come yet, and is not too old to decide."""
+        """Return True if this counter has not arrived yet, and is not behind the window."""
         behind = self._highest - counter
         return behind < 0 or (behind < WINDOW and not self._came >> behind & 1)
 
@@ -202,7 +208,7 @@ _ALL = (1 << WINDOW) - 1
 
 
 class _Marked(NamedTuple):
-    """The meaning of the mark at the head of a frame."""
+    """Meaning of the mark at the head of a frame: the key, and whether the frame is for everybody."""
 
     key: bytes
     to: int
@@ -210,7 +216,7 @@ class _Marked(NamedTuple):
 
 
 class _Confirmed:
-    """The confirmed incarnation of a member, with its counters and ciphers."""
+    """Confirmed incarnation of a member, with its counters and ciphers."""
 
     __slots__ = ("openers", "source", "windows")
 
@@ -222,7 +228,7 @@ class _Confirmed:
 
 
 class Sealed:
-    """Frames of a group with keys, at one member."""
+    """Encoder and decoder of encrypted frames, for one member of a group with keys."""
 
     def __init__(self, group: str, me: int, own: bytes, keyring: Keyring) -> None:
         """Make frames of incarnation `own` of member `me`. Raises `InvalidKey` as `rekey`."""
@@ -234,7 +240,7 @@ class Sealed:
         self.rekey(keyring)
 
     def rekey(self, keyring: Keyring) -> None:
-        """Use and accept these keys from now on; counters and windows go on.
+        """Replace the keys: the first key is used, all are accepted. Counters and windows go on.
 
         Raises:
             InvalidKey: two of the keys cannot be told apart by their marks; the keys are as they were.
@@ -254,7 +260,9 @@ class Sealed:
             confirmed.openers = {at: one for at, one in confirmed.openers.items() if at[0] in self._keys}
 
     def seal(self, to: int, target: bytes, data: bytes) -> bytes:
-        """Return the frame with these bytes, which only member `to` can open, once, or each of EVERYBODY."""
+        """Return the encrypted frame with these bytes; only member `to`, or each member in case of EVERYBODY,
+        can open it, once.
+        """
         self._counters[to] = counter = self._counters[to] + 1
         sealer = self._sealers.get(to)
         mark = self._marks[EVERYBODY if to == EVERYBODY else self._me]
@@ -264,8 +272,8 @@ class Sealed:
         return head + sealer.encrypt(_nonce(counter), data, head)
 
     def open(self, sender: int, frame: bytes) -> Opened | Rejected:
-        """Authenticate and decrypt a frame of `sender` for this member, or for all; reject it if it has come
-        before.
+        """Authenticate and decrypt a frame of `sender` for this member or for all; reject a frame that
+        arrived before.
         """
         least = FRAME_BYTES + SEAL_BYTES
         if len(frame) < least:
@@ -299,16 +307,22 @@ class Sealed:
         return Opened(source, target, data, counter, to)
 
     def confirm(self, sender: int, opened: Opened) -> None:
-        """Record counters for the incarnation that sent this from now on, and for no other of the sender."""
+        """Accept the incarnation in an opened frame as the sender's from now on: record its counters, and
+        those of no other incarnation of the sender.
+        """
         confirmed = self._confirmed[sender] = _Confirmed(opened.source)
         confirmed.windows[opened.to].take(opened.counter)
 
     def _derived(self, key: bytes, what: bytes, size: int) -> bytes:
-        """HKDF's second step, for this group: a random key does without the first (RFC 5869, section 3.3)."""
+        """Derive a key by the second step of HKDF for this group. A random key does not need the first step
+        (RFC 5869, section 3.3).
+        """
         return HKDFExpand(SHA256(), size, what + self._name).derive(key)
 
     def _cipher(self, mark: bytes, sender: int, to: int, source: bytes, counter: int) -> AESGCM:
-        """The cipher for one epoch of what an incarnation of a member sends to another member."""
+        """Return the cipher for the datagrams that an incarnation of one member sends to another member in
+        one epoch of the counter.
+        """
         places = _PLACES.pack(sender, to, counter >> EPOCH_BITS, source)
         return AESGCM(self._derived(self._keys[mark].key, _SEAL + places, KEY_BYTES))
 
@@ -326,7 +340,7 @@ def _nonce(counter: int) -> bytes:
 
 
 def _keep(openers: dict[tuple[bytes, int], AESGCM], at: tuple[bytes, int], opener: AESGCM) -> None:
-    """Keep it instead of the one that is there for longest."""
+    """Store an opener in the cache; remove the oldest entry if the cache is full."""
     if len(openers) >= _OPENERS_MAX:
         del openers[next(iter(openers))]
     openers[at] = opener

@@ -64,14 +64,14 @@ class Frame(NamedTuple):
 
 
 class Received(NamedTuple):
-    """The group's bytes in a frame, and the incarnation that sent them."""
+    """Content of a frame: the group's bytes, and the incarnation that sent them."""
 
     source: bytes
     data: bytes
 
 
 class _Peer:
-    """Another incarnation: its counters and ciphers."""
+    """Incarnation of another process, with its counters and ciphers."""
 
     __slots__ = ("counter", "openers", "sealer", "window")
 
@@ -105,11 +105,11 @@ class Sessions:
 
     @property
     def encrypted(self) -> bool:
-        """True if the group has a key, so that only members read and send."""
+        """Return True if the group has a key, so that only members can read and send."""
         return self._sealed
 
     def rekey(self, keyring: Keyring) -> None:
-        """Use and accept these keys from now on; counters and windows go on."""
+        """Replace the keys: the first key is used, all are accepted. Counters and windows go on."""
         self._keys = {self._derived(key, _MARK, MARK_BYTES): key for key in (keyring.use, *keyring.accept)}
         self._mark = self._derived(keyring.use, _MARK, MARK_BYTES)
         for peer in self._peers.values():
@@ -168,7 +168,9 @@ class Sessions:
         return frames
 
     def _met(self, address: Address, source: bytes) -> None:
-        """Know who runs at an address, and send what waited for that; else answer, so that it knows too."""
+        """Store the incarnation that runs at an address, and send the datagrams that waited for it; if there
+        are none, answer with a greeting, so that the other process knows this one too.
+        """
         self._at[address] = source
         while len(self._at) > PEERS_MAX:
             del self._at[next(iter(self._at))]

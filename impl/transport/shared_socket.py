@@ -41,7 +41,7 @@ one.
 
 
 class Sharing(Protocol):
-    """Group that has a part in a socket."""
+    """Interface of a group that uses a shared socket."""
 
     @property
     def group(self) -> str:
@@ -57,7 +57,7 @@ class Sharing(Protocol):
         ...
 
     def refused(self, kind: str, addresses: list[Address]) -> None:
-        """Note an error of the operating system; nobody listens at these addresses."""
+        """Handle an error of the operating system; `addresses` are those at which nobody listens."""
         ...
 
     def socket_lost(self, error: Exception) -> None:
@@ -79,18 +79,18 @@ class SharedSocket(asyncio.DatagramProtocol):
         """True if the operating system says which address an error is about."""
 
     async def __aenter__(self) -> Self:
-        """Bind, and listen. Raises as `open`."""
+        """Bind the socket and listen. Raises as `open` does."""
         await self.open()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close it. Groups that still have a part in it fail."""
+        """Close the socket. Groups that still use it fail."""
         await self.close()
 
     async def open(self) -> None:
-        """Bind, and listen.
+        """Bind the socket and listen.
 
         Raises:
             UnusableAddress: the address cannot be bound, or its host not resolved.
@@ -112,13 +112,13 @@ class SharedSocket(asyncio.DatagramProtocol):
 
     @property
     def socket(self) -> socket.socket:
-        """The socket itself. Raises `GroupClosed`: it is not open."""
+        """Return the underlying socket. Raise `GroupClosed` if it is not open."""
         if self._socket is None:
             raise GroupClosed("the socket is not open: use it within `async with`")
         return self._socket
 
     def add(self, group: Sharing) -> None:
-        """Give a group a part in the socket.
+        """Let a group send and receive through the socket.
 
         Raises:
             InvalidSetting: a group of this name has one already.
@@ -130,15 +130,15 @@ class SharedSocket(asyncio.DatagramProtocol):
         self._groups.append(group)
 
     def remove(self, group: Sharing) -> None:
-        """Remove a group's part. Without one it does nothing."""
+        """Stop delivering frames to a group. A group that does not use the socket is ignored."""
         if group in self._groups:
             self._groups.remove(group)
 
     def send(self, frame: bytes, address: Address, faults: Counter[str]) -> None:
         """Send a frame, or lose it, and count the reason by kind in `faults`.
 
-        A frame that is answered with an error is sent again, since the error may belong to an earlier one.
-        Otherwise the end of one member would disturb the datagrams to all others.
+        If the call fails with an error, the frame is sent a second time, since the error may belong to an
+        earlier frame. Otherwise the end of one member would lose datagrams to all others.
         """
         for _ in range(_TRIES):
             if self._socket is None:
@@ -155,7 +155,7 @@ class SharedSocket(asyncio.DatagramProtocol):
             return
 
     async def close(self) -> None:
-        """Stop at once, and wait until the socket is closed. A second call does nothing."""
+        """Close the socket at once, and wait until it is closed. A second call does nothing."""
         self._socket = None
         if self._transport is not None:
             self._transport.abort()
@@ -168,7 +168,7 @@ class SharedSocket(asyncio.DatagramProtocol):
     # asyncio's side -----------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin to listen."""
+        """Store the transport, with which the socket listens."""
         self._transport = cast(asyncio.DatagramTransport, transport)
 
     def datagram_received(self, data: bytes, addr: tuple[str | Any, int]) -> None:
@@ -181,14 +181,14 @@ class SharedSocket(asyncio.DatagramProtocol):
             group.frame_received(address, data)
 
     def error_received(self, exc: Exception) -> None:
-        """Tell the groups the operating system's error about an earlier datagram."""
+        """Pass an error of the operating system about an earlier datagram to the groups."""
         kind = fault_kind(exc)
         addresses = self._refused() if kind == "ECONNREFUSED" else []
         for group in list(self._groups):
             group.refused(kind, addresses)
 
     def _refused(self) -> list[Address]:
-        """Return the addresses where nobody listens, as the socket's queue of errors has them."""
+        """Return the addresses at which nobody listens, read from the socket's error queue."""
         addresses = []
         while self._socket is not None and self._tells_whose:
             try:
@@ -199,7 +199,7 @@ class SharedSocket(asyncio.DatagramProtocol):
         return addresses
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Tell the groups, if the operating system has closed the socket."""
+        """Report the loss of the socket to the groups, if the operating system has closed it."""
         self._socket = self._transport = None
         if self._closed is not None and not self._closed.done():
             self._closed.set_result(None)

@@ -29,7 +29,7 @@ SOCKET_BYTES = 2**22
 
 
 class Shell(ABC):
-    """Steps of one machine, from `_begin` to `stop`."""
+    """Base class of shells: it takes the steps of one machine, from `_begin` to `stop`."""
 
     def __init__(self, on_progress: Callable[[], None], on_failure: Callable[[Exception], None]) -> None:
         self.faults: Counter[str] = Counter()
@@ -44,29 +44,31 @@ class Shell(ABC):
 
     @abstractmethod
     def _start(self, now: float) -> None:
-        """Let the machine take part: the socket is open."""
+        """Start the machine; the socket is open."""
 
     @abstractmethod
     def _tick(self, now: float) -> None:
-        """Let the machine's timers run out."""
+        """Run the timers of the machine that are due."""
 
     @abstractmethod
     def _next_deadline(self) -> float | None:
-        """Return when the machine has something to do, in milliseconds, or None."""
+        """Return the time of the machine's next timer, in milliseconds, or None."""
 
     @abstractmethod
     def _send_all(self, now: float) -> None:
-        """Send all that the machine wants sent."""
+        """Send all datagrams that the machine has to send."""
 
     # Steps --------------------------------------------------------------------------------------------------
 
     @property
     def runs(self) -> bool:
-        """Return True if the shell has begun, and not stopped."""
+        """Return True if the shell has begun, and was not stopped."""
         return self._runs
 
     def taken(self) -> None:
-        """Note that the application has taken events, which may let the machine go on."""
+        """Record that the application has taken events, and let the machine go on, which may have waited for
+        that.
+        """
         if self._runs:
             self._arm()
 
@@ -81,11 +83,11 @@ class Shell(ABC):
         self._step(self._start)
 
     def _now(self) -> float:
-        """Return the time on the event loop's clock, in milliseconds."""
+        """Return the time of the event loop's clock, in milliseconds."""
         return asyncio.get_running_loop().time() * 1000.0
 
     def _step(self, action: Callable[[float], None]) -> None:
-        """Let the machine do something, send what it wants sent, and tell whoever waits for events."""
+        """Take a step of the machine, send its datagrams, and call `on_progress`."""
         if not self._runs:
             return
         now = self._now()
@@ -98,14 +100,14 @@ class Shell(ABC):
             self._on_failure(error)
 
     def _drain(self, now: float) -> None:
-        """Send what is to be sent, and set the alarm."""
+        """Send the machine's datagrams, and set the alarm."""
         self._send_all(now)
         self._arm()
 
     def _arm(self) -> None:
-        """Keep an alarm that rings no later than the next deadline; one that rings early sets the next.
+        """Set the alarm to ring no later than the next deadline; an alarm that rings early is set again.
 
-        Not every loop's handle knows when it rings.
+        The time of a set alarm is stored here, since the handle of some event loops does not have it.
         """
         deadline = self._next_deadline()
         if deadline is None:
@@ -139,7 +141,9 @@ def enlarged(sock: socket.socket) -> socket.socket:
 
 
 def bound(family: int, own: Any, at: str | None = None) -> socket.socket:
-    """Return a UDP socket at the own address, which errors name `at`. Raises `UnusableAddress`."""
+    """Return a UDP socket bound to an address, which errors call `at`. Raise `UnusableAddress` if it cannot
+    be bound.
+    """
     sock = socket.socket(family, socket.SOCK_DGRAM)
     try:
         sock.bind(own)

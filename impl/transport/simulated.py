@@ -60,8 +60,8 @@ class Clock(NamedTuple):
 
 
 class _Due(NamedTuple):
-    """A future event: a datagram arrives at a member, or (None) the member starts or its timer rings, or the
-    script acts.
+    """Future event: a datagram arrives at a member; or, without a datagram, the member starts, its timer
+    expires, or the script acts.
 
     `order` breaks ties.
     """
@@ -151,18 +151,19 @@ class SimulatedNetwork(Generic[M]):
 
     @property
     def datagrams(self) -> Counter[str]:
-        """Datagrams sent so far by all members, by kind of message."""
+        """Number of datagrams that all members have sent so far, by kind of message."""
         return sum((endpoint.datagrams for endpoint in self.endpoints), Counter())
 
     @property
     def transmissions(self) -> Counter[str]:
-        """Messages sent so far by all members, by kind; one message to all counts once."""
+        """Number of messages that all members have sent so far, by kind; a message to all counts once."""
         return sum((endpoint.transmissions for endpoint in self.endpoints), Counter())
 
     def broadcast(self, process: int, payload: bytes, holders: int = 1) -> None:
-        """Let a member broadcast, once it has started, after its earlier broadcasts.
+        """Let a member broadcast a message as soon as it has started and taken its earlier broadcasts.
 
-        It is delivered when `holders` members have it; if the core does not wait for so many, layers must.
+        The message is delivered when `holders` members have it. If the core cannot wait for so many, the
+        network must have layers.
         """
         self._waiting[process].append((payload, holders))
         if self._started[process] and process not in self._stopped:
@@ -283,7 +284,9 @@ class SimulatedNetwork(Generic[M]):
         self._after_step(process)
 
     def _ring(self, process: int) -> None:
-        """The member's timer rings; a deadline that its clock misses by rounding has come."""
+        """Let the timer of a member expire. A deadline that the member's clock misses by a rounding error
+        counts as reached.
+        """
         endpoint, now = self.endpoints[process], self.clock(process)
         deadline = endpoint.next_deadline()
         if deadline is not None and now < deadline < now + _ROUNDING_MS:
@@ -329,7 +332,9 @@ class SimulatedNetwork(Generic[M]):
             self._schedule(self.now + delay, to, datagram)
 
     def _drawn(self, sender: int, to: int, now: float) -> Sequence[float]:  # noqa: ARG002 - all are alike
-        """Draw a datagram's fate, always from four numbers, so that fates do not shift one another."""
+        """Draw the fate of a datagram. Four random numbers are drawn for each datagram, so that the fate of
+        one does not shift those of later ones.
+        """
         shortest, longest = self.faults.delay_ms
         lost, repeated, first, second = [self._random.random() for _ in range(4)]
         if lost < self.faults.loss:
@@ -356,6 +361,8 @@ class SimulatedNetwork(Generic[M]):
 
 
 def _shell(me: int, members: int, keys: Keyring) -> Incarnations:
-    """Return the sealing of a member's datagrams; its incarnation is no secret here."""
+    """Return the sealing of a member's datagrams, with an incarnation that is made from the member's number
+    and not at random.
+    """
     own = incarnation(1, me.to_bytes(CHANCE_BYTES))
     return Incarnations(me, members, own, Sealed("simulated", me, own, keys))

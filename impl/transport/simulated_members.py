@@ -86,7 +86,7 @@ class Life:
 
     @property
     def over(self) -> bool:
-        """Return True if the run is a member no more."""
+        """Return True if the run is no longer that of a member."""
         return self.machine.over
 
     @property
@@ -99,15 +99,15 @@ class Watcher(Protocol):
     """Listener that sees the events of a simulated group, and their causes."""
 
     def cause(self, process: int, kind: str, datagram: int | None) -> None:
-        """Called before a datagram with this number and of this kind is handled, or (None) before time goes
-        on.
+        """Take note of the next input: before a datagram with this number and of this kind is handled, or,
+        with None, before time goes on.
         """
 
     def sends(self, process: int, to: int, datagram: int, kind: str, copies: int) -> None:
-        """Called when a datagram leaves; so many copies of it will arrive."""
+        """Take note that a process sends a datagram, of which `copies` will arrive."""
 
     def takes(self, process: int, life: Life, events: Sequence[Event]) -> None:
-        """Called when the application gets these events, which may be none."""
+        """Take note of the events, possibly none, that the application of a process gets."""
 
 
 class SimulatedMembers:
@@ -188,12 +188,12 @@ class SimulatedMembers:
     # The script ---------------------------------------------------------------------------------------------
 
     def at(self, when: float, do: Callable[[], None]) -> None:
-        """Schedule a call at this time."""
+        """Schedule a call of `do` at this virtual time."""
         self._order += 1
         heapq.heappush(self._agenda, (when, self._order, do))
 
     def place(self) -> int:
-        """Return the number of another process, which has not started, and of which no seed is known."""
+        """Add a process, which has not started and is no seed; return its number."""
         self.addresses.append(("10.0.0.1", 7000 + len(self.addresses)))
         self.lives.append([])
         self._waiting.append(deque())
@@ -209,7 +209,7 @@ class SimulatedMembers:
         bootstrap: bool = False,
         protocol: Implementation[Any] | None = None,
     ) -> Life:
-        """Start a process, as a new member; with another version of the protocol, if one is given."""
+        """Start a process as a new member; `protocol` may be another version of the group's protocol."""
         self._returns.discard(process)
         self._born += 1
         host, port = self.addresses[process]
@@ -228,11 +228,11 @@ class SimulatedMembers:
 
     @property
     def _chances(self) -> Callable[[], float] | None:
-        """The random numbers of a process, if its protocol needs any."""
+        """Return the generator of random numbers for a process; None if the protocol needs none."""
         return self.random.random if self.protocol.reforms else None
 
     def _asked(self) -> list[tuple[str, int]]:
-        """The addresses of the seeds."""
+        """Return the addresses of the seeds."""
         return self.addresses if self._seeds is None else [self.addresses[seed] for seed in self._seeds]
 
     def found(self, processes: range) -> None:
@@ -312,7 +312,9 @@ class SimulatedMembers:
             self.begin(process)
 
     def jump(self, process: int, ms: float) -> None:
-        """Put a clock forward by so much, or stop it for so long, if the number is negative."""
+        """Put the clock of a process forward by so many milliseconds; if `ms` is negative, stop it for so
+        long.
+        """
         offset_ms, rate = self._clocks[process]
         self._clocks[process] = Clock(offset_ms + ms, rate)
         lives = self.lives[process]
@@ -325,17 +327,17 @@ class SimulatedMembers:
 
     @property
     def all_lives(self) -> list[Life]:
-        """Every run of every process."""
+        """Return every run of every process."""
         return [life for lives in self.lives for life in lives]
 
     @property
     def deliveries(self) -> list[list[Delivery[Member]]]:
-        """Deliveries of each process, in all its lives."""
+        """Return the deliveries of each process, over all its runs."""
         return [[one for life in lives for one in life.deliveries] for lives in self.lives]
 
     @property
     def waits(self) -> bool:
-        """Return True if a running application wants to broadcast and cannot yet."""
+        """Return True if the application of a running process has a broadcast that has to wait."""
         return any(
             waiting and lives and lives[-1].alive
             for waiting, lives in zip(self._waiting, self.lives, strict=True)
@@ -387,7 +389,9 @@ class SimulatedMembers:
         self.after(process, life)
 
     def after(self, process: int, life: Life) -> None:
-        """Send pending datagrams, set the timer, take the events; an excluded process comes back."""
+        """Send a run's pending datagrams, set its timer, and give its events to the application. Start an
+        excluded process again.
+        """
         machine = life.machine
         self._take(process, life)
         waiting = self._waiting[process]
@@ -415,7 +419,7 @@ class SimulatedMembers:
                 self.at(self.now + 1.0, lambda: self._again(process))
 
     def _take(self, process: int, life: Life) -> None:
-        """Let the application take the events."""
+        """Give the pending events of a run to its application."""
         events = life.machine.events()
         life.events += events
         life.delivered_at += [self.now for event in events if isinstance(event, Delivery)]
@@ -428,12 +432,12 @@ class SimulatedMembers:
         life.sent_after.append(len(life.events))
 
     def _runs(self, member: Member) -> bool:
-        """Return True if the last run of a process is this member, and neither stopped nor ended."""
+        """Return True if this member is the last run of its process, and is neither stopped nor ended."""
         lives = self.lives[self.addresses.index(member.address)]
         return bool(lives) and lives[-1].member == member and lives[-1].alive and not lives[-1].paused
 
     def _arm(self, process: int, life: Life, deadline: float) -> None:
-        """Let the timer ring when the clock of the process shows this."""
+        """Set the timer of a run to the time at which the process's clock shows `deadline`."""
         offset_ms, rate = self._clocks[process]
         at = max(self.now, (deadline - offset_ms) / rate)
         if life.alarm is None or at < life.alarm:
@@ -472,7 +476,7 @@ class SimulatedMembers:
             self.at(arrives, lambda: self._arrive(sender, life, to, incarnation, number, data))
 
     def _delays(self, sender: int, to: int) -> Sequence[float]:
-        """The delays of the copies of the next datagram that arrive."""
+        """Return the delays of those copies of the next datagram that arrive."""
         if sender == to:
             return (_OWN_MS,)
         if self._carriage is not None:
@@ -510,7 +514,9 @@ class SimulatedMembers:
         self._latest[link] = max(number, self._latest.get(link, 0))
 
     def _hint(self, sender: int, life: Life, to: int) -> None:
-        """Let the operating system say that nobody listens there, to each that sends there."""
+        """Report to the sender of a datagram that nobody listens at its destination, as an operating system
+        does.
+        """
         epoch = life.machine.epoch
         if not self.hints or not life.alive or life.paused or epoch is None:
             return

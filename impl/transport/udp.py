@@ -40,16 +40,20 @@ M = TypeVar("M")
 
 
 def _nothing() -> None:
-    """Take no notice of progress."""
+    """Do nothing: the default callback for progress."""
 
 
 def _raise(error: Exception) -> None:
-    """Leave a failure to the event loop's exception handler."""
+    """Raise the error, so that the event loop's exception handler gets it: the default callback for
+    failures.
+    """
     raise error
 
 
 class UdpShell(Shell, asyncio.DatagramProtocol, Generic[M]):
-    """Carries one endpoint's datagrams. Open it with `open`, then `broadcast`; `close` is final."""
+    """Shell that carries the datagrams of one endpoint: `open` it, then `broadcast`; after `close` it cannot
+    be opened again.
+    """
 
     def __init__(
         self,
@@ -93,7 +97,7 @@ class UdpShell(Shell, asyncio.DatagramProtocol, Generic[M]):
         self._paused = False
 
     async def open(self, bind: Address | socket.socket) -> None:
-        """Bind, or adopt a bound socket, and start.
+        """Bind a socket, or adopt a bound one, and start the endpoint.
 
         Raises:
             UnusableAddress: the address cannot be bound, or a host not resolved.
@@ -125,14 +129,14 @@ class UdpShell(Shell, asyncio.DatagramProtocol, Generic[M]):
 
     @property
     def address(self) -> Address:
-        """The address at which this member listens. Raises `GroupClosed` when it does not."""
+        """Return the address at which this member listens. Raise `GroupClosed` if it does not listen."""
         if self._transport is None:
             raise GroupClosed("the shell is not open")
         host, port = self._transport.get_extra_info("sockname")[:2]
         return (host, port)
 
     def broadcast(self, payload: bytes, holders: int = 1) -> Identifier:
-        """Send to the group; delivered when `holders` members have it.
+        """Broadcast a message to the group. It is delivered when `holders` members have it.
 
         Raises:
             GroupClosed: the shell is not open.
@@ -148,11 +152,11 @@ class UdpShell(Shell, asyncio.DatagramProtocol, Generic[M]):
 
     @property
     def encrypted(self) -> bool:
-        """Return True if it was made with keys."""
+        """Return True if the shell was made with keys."""
         return isinstance(self._sealing, Sealed)
 
     def rekey(self, keys: Keyring) -> None:
-        """Use and accept these keys from now on.
+        """Replace the keys: the first key is used, all are accepted.
 
         Raises:
             InvalidKey: it was made without a key, or two of these cannot be told apart; nothing has changed.
@@ -162,7 +166,7 @@ class UdpShell(Shell, asyncio.DatagramProtocol, Generic[M]):
         self._sealing.rekey(keys)
 
     def stop(self) -> None:
-        """Stop at once, at both sockets. A second call does nothing."""
+        """Stop at once, and close both sockets. A second call does nothing."""
         if self._ears is not None:
             self._ears.abort()
             self._ears = None
@@ -172,7 +176,7 @@ class UdpShell(Shell, asyncio.DatagramProtocol, Generic[M]):
             self._transport = None
 
     async def close(self) -> None:
-        """Stop, and wait until the socket is closed. A second call does nothing."""
+        """Stop, and wait until the sockets are closed. A second call does nothing."""
         self.stop()
         if self._closed is not None:
             await self._closed
@@ -180,13 +184,13 @@ class UdpShell(Shell, asyncio.DatagramProtocol, Generic[M]):
     # asyncio's side.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take part, since the socket is open."""
+        """Start the endpoint, since the socket is open."""
         self._transport = cast(asyncio.DatagramTransport, transport)
         self._closed = asyncio.get_running_loop().create_future()
         self._begin()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop: the socket was closed, by `close` or by the operating system."""
+        """Stop the shell: the socket was closed, by `close` or by the operating system."""
         self.stop()
         if self._closed is not None and not self._closed.done():
             self._closed.set_result(None)
@@ -207,11 +211,11 @@ class UdpShell(Shell, asyncio.DatagramProtocol, Generic[M]):
         self._fault(fault_kind(exc), str(exc))
 
     def pause_writing(self) -> None:
-        """Lose datagrams from now on, since the buffer is full."""
+        """Drop datagrams from now on, since the operating system's buffer is full."""
         self._paused = True
 
     def resume_writing(self) -> None:
-        """Send datagrams again, since the buffer has room."""
+        """Send datagrams again, since the operating system's buffer has room."""
         self._paused = False
 
     # Steps.
@@ -251,13 +255,13 @@ class UdpShell(Shell, asyncio.DatagramProtocol, Generic[M]):
 
 
 class _Ears(asyncio.DatagramProtocol):
-    """The socket for what is sent to everybody."""
+    """Receiver at the multicast socket, for datagrams to everybody."""
 
     def __init__(self, shell: UdpShell[Any], own: Peer) -> None:
         self._shell = shell
         self._own = own
 
     def datagram_received(self, data: bytes, addr: tuple[str | Any, int]) -> None:
-        """As at the shell's own socket, but for what it has sent itself."""
+        """Pass a datagram to the shell, unless this member has sent it itself."""
         if peer(addr) != self._own:
             self._shell.datagram_received(data, addr)

@@ -64,7 +64,7 @@ class Envelope(Struct, Generic[M], frozen=True, array_like=True, forbid_unknown_
 
 
 class Rejected(Struct, frozen=True):
-    """Reason why bytes are no envelope; `detail` is for people."""
+    """Rejection: the reason why bytes are no valid envelope; `detail` is for people."""
 
     kind: Rejection
     detail: str
@@ -133,18 +133,18 @@ class Codec(Generic[M]):
 
 
 def _unreadable(error: Exception) -> Rejected:
-    """Bytes that end too early are truncated; whatever else cannot be read is malformed."""
+    """Return the rejection of undecodable bytes: truncated if they end too early, else malformed."""
     early = type(error) is DecodeError and "truncated" in str(error)
     return Rejected(Rejection.TRUNCATED if early else Rejection.MALFORMED, str(error))
 
 
 class Admission(Generic[M]):
-    """The gate of one member of one group: it admits messages for it, and counts everything else by kind in
-    `dropped`.
+    """Filter of one member of one group: it admits envelopes for the member, and counts everything else by
+    kind in `dropped`.
     """
 
     def __init__(self, codec: Codec[M], group: str, me: int, members: int) -> None:
-        """Make the gate of member `me` of 0..members-1.
+        """Make the filter of member `me` of 0..members-1.
 
         Raises:
             InvalidMembership: the name is empty or too long, there are too many members, or `me` is none.
@@ -172,7 +172,9 @@ class Admission(Generic[M]):
         self.dropped: Counter[Rejection] = Counter()
 
     def admit(self, data: bytes) -> Envelope[M] | Rejected:
-        """Return the envelope in a datagram for this member, or its rejection, which is counted."""
+        """Return the envelope in a datagram for this member, or its rejection; count a rejection in
+        `dropped`.
+        """
         result = self.codec.decode(data)
         if not isinstance(result, Rejected):
             refusal = self._refusal(result)
@@ -182,7 +184,7 @@ class Admission(Generic[M]):
         return self.refuse(result)
 
     def refuse(self, rejected: Rejected) -> Rejected:
-        """Count a datagram that is refused."""
+        """Count a rejection in `dropped`, and return it."""
         self.dropped[rejected.kind] += 1
         return rejected
 

@@ -115,7 +115,7 @@ class _Handover:
 
     @property
     def over(self) -> bool:
-        """Return True if all went well, and nothing is under way."""
+        """Return True if every message was taken as it was handed over, and none is under way."""
         return self.sound and not self.waiting.size
 
 

@@ -172,8 +172,8 @@ def cores(session: SparkSession) -> int:
 
 @contextmanager
 def telling(session: SparkSession, tell: Callable[[str], None] | None) -> Iterator[None]:
-    """Report now and then, within the context, how many tasks of the present step are done. Spark Connect
-    does not say.
+    """Context that calls `tell` at intervals with the number of finished tasks of the present step. With
+    Spark Connect it is not called.
     """
     if tell is None or is_remote():
         yield

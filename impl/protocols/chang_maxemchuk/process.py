@@ -70,19 +70,25 @@ class Core(Updates):
             self._receive_ack(sender, message)
 
     def _giver(self) -> int:
-        """`along the predefined path`: the order of processes, one step an ACK."""
+        """Return the process that assigns the next gsn: each ACK passes the token to the next process (`along
+        the predefined path`).
+        """
         return self._acknowledged % self.members
 
     def _last_possible(self) -> int:
-        """No gsn beyond the own next one is given before that."""
+        """Return the largest gsn that can have been assigned: the next one that this process assigns itself,
+        since no later one is assigned before.
+        """
         return self._acknowledged + (self.me - self._acknowledged) % self.members
 
     def _unnumbered_max(self) -> int:
-        """One that has no gsn, and one for each gsn that can have been given."""
+        """Return the largest number of updates of one source without a known gsn: one, and one for each gsn
+        that can have been assigned and is not known here.
+        """
         return self.members
 
     def _stable(self) -> int:
-        """`U becomes stable after … n-1 subsequent messages are acknowledged`."""
+        """Return the last stable gsn: `U becomes stable after … n-1 subsequent messages are acknowledged`."""
         return self._acknowledged - (self.members - 1)
 
     def _msg(self, identifier: Identifier, payload: bytes) -> Msg:

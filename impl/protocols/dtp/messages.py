@@ -67,7 +67,7 @@ class Ack(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=F
 
     @property
     def turn(self) -> tuple[int, int]:
-        """Position of this pass among all: the gsn before it, and the number of the NULL since."""
+        """Position of this pass among all passes of the token: the gsn that this ACK assigns, and 0."""
         return (self.number, 0)
 
 
@@ -82,7 +82,9 @@ class Null(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=
 
     @property
     def turn(self) -> tuple[int, int]:
-        """Position of this pass among all, as for an `Ack`."""
+        """Position of this pass among all passes of the token: the last assigned gsn, and the count of NULLs
+        since that gsn.
+        """
         return (self.number, self.nulls)
 
 
@@ -130,8 +132,8 @@ def flaw(message: Message, members: int) -> str | None:
 class DtpViolation(Violation):
     """A message that DTP, repaired, never sends; it is ignored and counted under exactly one kind.
 
-    The last two refer to numbers that are not given yet, and ignoring them does no harm; each of the others
-    shows an order that differs from the own one.
+    The last two kinds refer to numbers that are not assigned yet; ignoring such a message does no harm. Each
+    of the other kinds shows that its sender has a different order than this process.
     """
 
     TWO_IDENTIFIERS = "two_identifiers_for_one_number"

@@ -179,26 +179,32 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def holding(self) -> bool:
-        """True if S.Token is HOLD: the latest pass names this process, which at first is process 0."""
+        """Return True if S.Token is HOLD: the latest pass of the token names this process, or there was none
+        and this is process 0.
+        """
         return self.me == 0 if self._latest is None else self._latest.next_holder == self.me
 
     @property
     def passed(self) -> Pass | None:
-        """Pass that this process made, while S.Token is TRST: no later one is known; else None."""
+        """Return the latest pass of the token while S.Token is TRST, that is, if this process made that pass;
+        else None.
+        """
         latest = self._latest
         return latest if latest is not None and latest.sequencer == self.me else None
 
     @property
     def busy(self) -> bool:
-        """True if S.ACK is WAIT: the own last broadcast has no number, so that `broadcast` would
-        be refused.
+        """Return True if S.ACK is WAIT: the last broadcast of this process has no number, so that `broadcast`
+        would be refused.
         """
         last = Identifier(self.me, self._expected[self.me] - 1)
         return last in self._buffer and last not in self._number_of
 
     @property
     def stable(self) -> int:
-        """Number up to which this process knows that all have obtained everything: `min({R_i[k]})`."""
+        """Return the last number up to which, as this process knows, all have obtained everything:
+        `min({R_i[k]})`.
+        """
         return min(self._status)
 
     # Update arrival -------------------------------------------------------------------------------------
@@ -248,7 +254,9 @@ class Core(TimedCore[Message, Timer]):
         return True
 
     def settle(self, now: float) -> list[Delivery]:
-        """Acknowledge if the token and a message are here; the deliveries come in their order."""
+        """Acknowledge a message if this process has the token and a message without a number; return, once,
+        the deliveries in order.
+        """
         while self.acknowledge(now):
             pass
         return self.deliveries()
@@ -270,9 +278,11 @@ class Core(TimedCore[Message, Timer]):
         self._watch()
 
     def _receive_msg(self, sender: int, message: Msg) -> None:
-        """Receiving MSG: kept; what is missing before it of its source is asked for.
+        """Receive a MSG: store it, and request the messages of its source that are missing before it
+        (Receiving MSG).
 
-        A MSG that came before is discarded; the holder tells its source the number again.
+        Discard a MSG that arrived before; if it has a number, the holder sends that number to the source
+        again.
         """
         name = message.identifier
         source, ahead = name.source, name.id - self._expected[name.source]
@@ -294,7 +304,9 @@ class Core(TimedCore[Message, Timer]):
             self._to(source, self._acks[self._number_of[name]])
 
     def _put(self, message: Msg) -> None:
-        """`puts the message in BUF_i`; N_i[j] goes on to the first of its source that is not here."""
+        """Store a MSG (`puts the message in BUF_i`), and advance N_i[j] to the first number of its source j
+        that is not here.
+        """
         name = message.identifier
         self._buffer[name] = message
         self._missed.discard(name)
@@ -304,7 +316,9 @@ class Core(TimedCore[Message, Timer]):
         self._finish()
 
     def _receive_ack(self, sender: int, message: Ack) -> None:
-        """Receiving ACK: an old one is discarded; the next or a later one is kept, and the token taken."""
+        """Receive an ACK: discard an old one; store any other, request what is missing before it, and take
+        the token if it names this process (Receiving ACK).
+        """
         number = message.number
         own = self._status[self.me]
         if number <= own:
@@ -324,7 +338,9 @@ class Core(TimedCore[Message, Timer]):
             self._to_others(AskMessage(message.identifier, self._status[self.me]))
 
     def _receive_null(self, sender: int, message: Null) -> None:
-        """Timeout, last sentences: an old one is discarded; a later one shows which ACKs were lost."""
+        """Receive a NULL: discard an old one; a later one shows which ACKs were lost (Timeout, last
+        sentences).
+        """
         if message.number < self._status[self.me]:
             return
         kind = self._impossible(message)
@@ -338,7 +354,9 @@ class Core(TimedCore[Message, Timer]):
             self._ask()
 
     def _receive_request(self, sender: int, message: AskMessage | AskNumber) -> None:
-        """Receiving REQ: HOLD answers from BUF, TRST whom it named; everybody else discards it."""
+        """Receive a REQ: in HOLD answer it from BUF, in TRST answer the process that this one named;
+        otherwise discard it (Receiving REQ).
+        """
         passed = self.passed
         if not self.holding and (passed is None or passed.next_holder != sender):
             return
@@ -387,7 +405,9 @@ class Core(TimedCore[Message, Timer]):
         return True
 
     def _pass_null(self) -> bool:
-        """`LTM_i passes the token without ordering any message in order to bound the stability time`."""
+        """Pass the token with a NULL: `LTM_i passes the token without ordering any message in order to bound
+        the stability time`.
+        """
         if not self._is_silent:
             return False
         number, nulls = (0, 0) if self._latest is None else self._latest.turn
@@ -396,7 +416,7 @@ class Core(TimedCore[Message, Timer]):
         return True
 
     def _watch(self) -> None:
-        """Each timer runs exactly while it has something to wait for."""
+        """Start and stop the timers, so that exactly those run whose event is awaited."""
         for timer, waits in (
             (Timer.RESEND_MESSAGE, self.busy),
             (Timer.RESEND_PASS, self.passed is not None),
@@ -412,27 +432,31 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def _is_recovered(self) -> bool:
-        """True if no loss is known: there is no gap before the last number that is known."""
+        """Return True if no loss is known: nothing is missing up to the last known number."""
         own = self._status[self.me]
         return not self._missed and self._sought <= own and max(self._acks, default=0) <= own
 
     @property
     def _is_silent(self) -> bool:
-        """The holder has everything, and every message has its number."""
+        """Return True if the holder has everything, and every message has its number, so that only silence
+        can pass the token.
+        """
         return self.holding and self._is_recovered and all(name in self._number_of for name in self._buffer)
 
     def _least_active(self) -> int:
-        """`LTM_m such that R_i[m] = min`: of the others, and of several the lowest."""
+        """Return the least active of the other processes, `LTM_m such that R_i[m] = min`; of several, the
+        lowest.
+        """
         return min(self._others, key=self._status.__getitem__)
 
     def _pass(self, message: Pass) -> None:
-        """`multicasts` the ACK and `sets S.Token_i to TRST`."""
+        """Multicast an ACK or a NULL that passes the token, and `set S.Token_i to TRST`."""
         self._latest = message
         self._deadlines.stop(Timer.RESEND_PASS)
         self._to_others(message)
 
     def _take(self, message: Pass) -> None:
-        """The token is where the latest pass says; R learns what its sender knew."""
+        """Record a pass of the token as the latest, and raise R by what its sender knew."""
         if self._latest is None or message.turn > self._latest.turn:
             self._latest = message
             self._deadlines.stop(Timer.PASS_NULL)
@@ -441,18 +465,18 @@ class Core(TimedCore[Message, Timer]):
             self._hear(process, message.told[process])
 
     def _keep(self, ack: Ack) -> None:
-        """`puts ACK into BUF_i`."""
+        """Store an ACK (`puts ACK into BUF_i`)."""
         if ack.number not in self._acks:
             self._acks[ack.number] = ack
             self._number_of[ack.identifier] = ack.number
 
     def _hear(self, process: int, status: int) -> None:
-        """R only goes up."""
+        """Set R_i[process] to the received status, if that is higher."""
         if status > self._status[process]:
             self._status[process] = status
 
     def _finish(self) -> None:
-        """R_i[i] goes up to the first gap; what it covers is delivered, and what is stable removed."""
+        """Raise R_i[i] up to the first gap; deliver what it covers, and remove stable messages."""
         own = self._status[self.me]
         while (ack := self._acks.get(own + 1)) is not None and ack.identifier in self._buffer:
             own += 1
@@ -468,7 +492,7 @@ class Core(TimedCore[Message, Timer]):
         self._watch()
 
     def _is_resilient(self, number: int) -> bool:
-        """F others have obtained everything up to this number."""
+        """Return True if F other processes have obtained everything up to this number."""
         return sum(1 for status in self._status if status >= number) > self.resilience
 
     def _deliver(self, number: int) -> None:
@@ -479,7 +503,9 @@ class Core(TimedCore[Message, Timer]):
             self._tracer.record(tracing.Deliver(self.me, name, number, payload))
 
     def _lost(self) -> list[Identifier | int]:
-        """The messages by identifier and the ACKs by number that are known to be lost, each once."""
+        """Return what is known to be lost, each item once: messages by their identifiers, ACKs by their
+        numbers.
+        """
         own = self._status[self.me]
         lost: dict[Identifier | int, None] = dict.fromkeys(sorted(self._missed))
         for number in range(own + 1, max(self._sought, max(self._acks, default=0)) + 1):
@@ -491,7 +517,9 @@ class Core(TimedCore[Message, Timer]):
         return list(lost)
 
     def _ask(self) -> None:
-        """`constructs and multicasts REQ(i, R_i[i], msglst)` for all that is known to be lost."""
+        """Request everything that is known to be lost (`constructs and multicasts REQ(i, R_i[i],
+        msglst)`).
+        """
         own = self._status[self.me]
         for item in self._lost():
             self._to_others(AskNumber(item, own) if isinstance(item, int) else AskMessage(item, own))
@@ -499,7 +527,7 @@ class Core(TimedCore[Message, Timer]):
     # What cannot be -------------------------------------------------------------------------------------
 
     def _impossible(self, message: Pass) -> DtpViolation | None:
-        """Why this pass of the token cannot have been made, or None."""
+        """Return the violation if no correct process can have made this pass of the token, else None."""
         turn = (0, 0) if self._latest is None else self._latest.turn
         if message.number > self._status[self.me] + AHEAD * self.members:
             return DtpViolation.NUMBER_AHEAD
@@ -512,7 +540,9 @@ class Core(TimedCore[Message, Timer]):
         return DtpViolation.NEVER_PASSED if message.sequencer == self.me else None
 
     def _unassignable(self, message: Ack) -> DtpViolation | None:
-        """Why this message cannot have this number beside what is known, or None."""
+        """Return the violation if the update of this ACK cannot have its number, given what is known; else
+        None.
+        """
         name = message.identifier
         known = self._acks.get(message.number)
         if known is not None:
@@ -533,7 +563,7 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def progress(self) -> int:
-        """Numbered, obtained and heard messages, and passes of the token."""
+        """Return a measure of progress: messages numbered, obtained and heard of, and passes of the token."""
         number, nulls = (0, 0) if self._latest is None else self._latest.turn
         early = sum(name.id > self._expected[name.source] for name in self._buffer) if self._missed else 0
         obtained = 2 * (sum(self._expected) + early) + len(self._missed) + self._sought

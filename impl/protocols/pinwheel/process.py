@@ -65,7 +65,7 @@ class Core(Updates):
 
     @property
     def holding(self) -> bool:
-        """True if the last known ACK names this process as holder."""
+        """Return True if the last known ACK names this process as holder."""
         return self._holder == self.me
 
     def receive(self, sender: int, message: Message, now: float) -> None:
@@ -78,35 +78,43 @@ class Core(Updates):
             self._collect()
 
     def _learn(self, giver: int, message: Ack) -> None:
-        """`the gsn assigned to the message by LTM_i is equal to hgsn_i`; and where the token is."""
+        """Learn the next ACK: its number is the hgsn of its sender (`the gsn assigned to the message by LTM_i
+        is equal to hgsn_i`), and it says who has the token.
+        """
         super()._learn(giver, message)
         self._hear(giver, message.number)
         self._holder = (giver + 1) % self.members if message.passes else giver
 
     def _advance(self) -> None:
-        """A process knows its own hgsn."""
+        """Set this process's own hgsn to the last gsn that it has delivered."""
         super()._advance()
         self._hear(self.me, self._status)
 
     def _hear(self, process: int, status: int) -> None:
-        """`maintains hgsn_j it has received from LTM_j`; an old one changes nothing."""
+        """Set the hgsn of another process to the received one, if that is higher (`maintains hgsn_j it has
+        received from LTM_j`).
+        """
         if status > self._heard[process]:
             self._heard[process] = status
 
     def _giver(self) -> int:
-        """Return the holder of the token: it gives the next number."""
+        """Return the holder of the token, which assigns the next number."""
         return self._holder
 
     def _last_possible(self) -> int:
-        """Every process gives all outstanding updates a number, once in a round."""
+        """Return the largest gsn that can have been assigned: in one round each process can number all
+        outstanding updates.
+        """
         return self._acknowledged + self.members * self.members * self.window
 
     def _unnumbered_max(self) -> int:
-        """Largest number of updates without a gsn: one more for each gsn that can have been given."""
+        """Return the largest number of updates of one source without a known gsn: its window, and one for
+        each gsn that can have been assigned and is not known here.
+        """
         return (self.members * self.members + 1) * self.window
 
     def _stable(self) -> int:
-        """`g <= min({R_i[k] | 1 <= k <= n})`."""
+        """Return the last stable gsn: a message is stable if `g <= min({R_i[k] | 1 <= k <= n})`."""
         return min(self._heard)
 
     def _msg(self, identifier: Identifier, payload: bytes) -> Msg:

@@ -124,8 +124,8 @@ def flaw(message: Message, members: int) -> str | None:
 class RbpViolation(Violation):
     """A message that no correct member sends; it is ignored and counted under exactly one kind.
 
-    The last three refer to numbers that are not given yet, and ignoring them does no harm; each of the others
-    shows an order that differs from the own one.
+    The last three kinds refer to numbers that are not assigned yet; ignoring such a message does no harm.
+    Each of the other kinds shows that its sender has a different order than this process.
     """
 
     TWO_IDENTIFIERS = "two_identifiers_for_one_number"

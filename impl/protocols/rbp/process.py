@@ -135,7 +135,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     """
 
     def __post_init__(self) -> None:
-        """Check that some member can know who has what, if deliveries wait for it."""
+        """Check that some member can know who has a message, if deliveries wait for that."""
         if not self.stability and self.resilience != 1:
             told = f"resilience {self.resilience}: without stability a message is delivered"
             raise ValueError(f"{told} as soon as it is ordered")
@@ -170,7 +170,7 @@ class Timer(StrEnum):
 
 
 class Observation(TypedDict):
-    """Every state variable as plain data, detached: integers, booleans, tuples and dictionaries."""
+    """Copy of every state variable as plain data: integers, booleans, tuples and dictionaries."""
 
     received: dict[tuple[int, int], bytes]
     """Bodies, in order of reception."""
@@ -290,8 +290,8 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def busy(self) -> bool:
-        """True if `broadcast` would be refused: the last message has no number, or this process is
-        external.
+        """Return True if `broadcast` would be refused: the last message of this process has no number, or the
+        process is external.
         """
         return self._pending is not None or self.external
 
@@ -322,7 +322,7 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def deliverable(self) -> bool:
-        """True if `deliver` would do something, if only pass over a NULL message."""
+        """Return True if `deliver` would deliver a message or pass over a NULL message."""
         queues, number = self._queues, self._last_delivered + 1
         if self.resilience == 0:
             return number in queues.stable
@@ -380,7 +380,8 @@ class Core(TimedCore[Message, Timer]):
         self._watch()
 
     def _receive_data(self, sender: int, message: Data) -> None:
-        """Lines 18-23; 18-24: keep a new body; the holder tells the source of an old message its number.
+        """Receive a body: store a new one; as holder, tell the source of an old message its number (lines
+        18-23; 18-24).
 
         Line 21 answers q, from whom (m, B) came. By the text before figure 16 only the source repeats an old
         message, so the answer is for the source, also when this copy came from a process that was asked for
@@ -404,7 +405,8 @@ class Core(TimedCore[Message, Timer]):
             self._to(identifier.source, Numbered(identifier, queues.number_of[identifier]))
 
     def _receive_ack(self, sender: int, message: Ack) -> None:
-        """Lines 25-44; 25-47: learn the number, ask for what is missing, take the token if new and ours.
+        """Receive an ACK: learn its number, request what is missing, and take the token if the ACK is new and
+        names this process (lines 25-44; 25-47).
 
         An old token (lines 38-39; 42-43) is one that this process has accepted already. Its sender gets the
         next numbers, of which it knows none.
@@ -427,10 +429,11 @@ class Core(TimedCore[Message, Timer]):
         self._ask_for_body(sender, message)
 
     def _receive_numbered(self, sender: int, message: Numbered) -> None:
-        """Learn a number told again; the figures send it (lines 21, 57; 43, 69) and lack this handler.
+        """Receive a number that was sent again. The figures send this message (lines 21, 57; 43, 69), and
+        lack its handler.
 
-        Who has got all the numbers that it asked for, and misses more, asks for the next ones. With stability
-        the body is asked for at once (lines 45-47 of figure 25), otherwise by the timer.
+        A process that has received all numbers that it asked for, and misses more, asks for the next ones.
+        With stability it asks for the body at once (lines 45-47 of figure 25), otherwise by the timer.
         """
         queues = self._queues
         before = queues.last_number
@@ -442,7 +445,7 @@ class Core(TimedCore[Message, Timer]):
             self._ask_for_body(sender, message)
 
     def _receive_request(self, sender: int, message: Request) -> None:
-        """Lines 51-53; 64-66: send the body, with its identifier, to who asks."""
+        """Answer a request for a body: send the body with its identifier (lines 51-53; 64-66)."""
         payload = self._queues.received.get(message.identifier)
         if payload is None and message.identifier in self._kept_at:
             payload = self._kept[self._kept_at[message.identifier]][1]
@@ -450,9 +453,11 @@ class Core(TimedCore[Message, Timer]):
             self._to(sender, Data(message.identifier, payload))
 
     def _receive_request_numbers(self, sender: int, message: RequestNumbers) -> None:
-        """Lines 55-57; 67-69: send every number of the range that is here, both ends too, to who asks.
+        """Answer a request for numbers: send every number of the range that is here, first and last included
+        (lines 55-57; 67-69).
 
-        An external process gets what was collected too, body and number, or hears that it is gone.
+        An external process also gets numbers and bodies that were collected, or the notice that they are
+        gone.
         """
         queues = self._queues
         if sender >= self.ring and message.first < queues.first:
@@ -469,31 +474,35 @@ class Core(TimedCore[Message, Timer]):
             self._to(sender, Numbered(queues.numbers[number], number))
 
     def _receive_gone(self, sender: int, message: Gone) -> None:
-        """Section 4.4.3: "no more in the buffers" of what this external process needs next."""
+        """Receive the notice that the sender has deleted the messages that this external process needs next:
+        "no more in the buffers" (section 4.4.3).
+        """
         if self.external and sender < self.ring:
             self._gone[sender] = max(message.number, self._gone.get(sender, 0))
 
     @property
     def last_number(self) -> int:
-        """The highest number up to which all are or were known here."""
+        """Return the highest number up to which all numbers are or were known to this process."""
         return self._queues.last_number
 
     @property
     def last_delivered(self) -> int:
-        """All numbers up to this one are delivered here, or were passed over."""
+        """Return the highest number up to which this process has delivered or passed over every message."""
         return self._last_delivered
 
     @property
     def lost(self) -> bool:
-        """True if this external process needs a message that no process of the ring has any more."""
+        """Return True if this external process needs a message that no process of the ring stores any
+        more.
+        """
         needed = self._queues.last_number + 1
         return len(self._gone) >= self.ring and min(self._gone.values()) >= needed
 
     # The token, and what it makes stable.
 
     def accept(self, now: float) -> bool:
-        """Accept the arriving token, once all numbers and bodies up to its own are here (lines 36, 44; 38,
-        48).
+        """Accept the arrived token, once all numbers and bodies up to its own are here (lines 36, 44; 38,
+        48). Return False if there is none to accept.
         """
         self._now = now
         if self._arriving is None or not self._queues.complete_to(self._arriving):
@@ -506,8 +515,8 @@ class Core(TimedCore[Message, Timer]):
         return True
 
     def sequence(self, now: float) -> bool:
-        """Sequence, as holder, the first message without a number, and pass the token (lines
-        45-48; 59-61).
+        """As holder, number the first message without a number, and pass the token (lines 45-48; 59-61).
+        Return False if that is not possible.
         """
         self._now = now
         if not self._holding or self._queues.last_number == NATURAL_MAX:
@@ -535,7 +544,9 @@ class Core(TimedCore[Message, Timer]):
         return True
 
     def _keep(self, number: int, identifier: Identifier | None, payload: bytes) -> None:
-        """Section 4.4.3: "keep messages while there is available space"; the lowest number makes room."""
+        """Store a collected message for external processes: "keep messages while there is available space"
+        (section 4.4.3). If there is no room, remove the stored messages with the lowest numbers.
+        """
         self._kept[number] = identifier, payload
         if identifier is not None:
             self._kept_at[identifier] = number
@@ -586,7 +597,8 @@ class Core(TimedCore[Message, Timer]):
     def adopt(self, agreed: Report) -> list[Delivery] | None:
         """Deliver the stable and the agreed messages that were not delivered (steps 5 and 6).
 
-        None when something between the two is here nowhere: this process was external, and has missed it.
+        Return None if a message between the two is missing here: this process was external, and has missed
+        it.
         """
         queues = self._queues
         bodies = queues.received | {name: body for name, body in queues.stable.values() if name is not None}
@@ -724,13 +736,13 @@ class Core(TimedCore[Message, Timer]):
     # Helpers.
 
     def _sequencer(self, number: int) -> int:
-        """Return the process that gives this number: those of the ring give one each in turn, process 0 the
+        """Return the process that assigns this number: the processes of the ring take turns, process 0
         first.
         """
         return (number - 1) % self.ring
 
     def _ask(self, number: int, request: Request | RequestNumbers) -> None:
-        """Send a request to who gave `number`."""
+        """Send a request to the process that assigned `number`."""
         if self.external:
             self._to(self._asks, request)
             return
@@ -739,12 +751,16 @@ class Core(TimedCore[Message, Timer]):
             self._to(sequencer, request)
 
     def _ask_for_body(self, sender: int, message: Ack | Numbered) -> None:
-        """Lines 30-31; 32-33, 45-47: ask who told the number for the body that is missing."""
+        """Ask the sender of a number for the body of its message, if that is missing (lines 30-31; 32-33,
+        45-47).
+        """
         if message.identifier is not None and message.identifier in self._queues.missing:
             self._to(sender, Request(message.identifier))
 
     def _learn(self, sender: int, message: Ack | Numbered) -> bool:
-        """Line 26: put the assignment among the numbers, once; False when it cannot be true."""
+        """Record the assignment of a number to a message, once (line 26). Return False if the assignment
+        cannot be true.
+        """
         identifier, number = message.identifier, message.number
         if self._queues.knows(identifier, number):
             return True
@@ -764,7 +780,9 @@ class Core(TimedCore[Message, Timer]):
         return True
 
     def _misplaced(self, identifier: Identifier | None, number: int) -> RbpViolation | None:
-        """Line 9; 11 and 54: number 1 is of NULL, and without stability no other is."""
+        """Return the violation if a number is assigned to NULL or to a message against line 9; 11 and 54:
+        number 1 is NULL's, and without stability no other number is.
+        """
         if identifier is not None and number == 1:
             return RbpViolation.FIRST_NOT_NULL if self.stability else RbpViolation.MISPLACED_NULL
         if identifier is None and number != 1 and not self.stability:
@@ -779,7 +797,9 @@ class Core(TimedCore[Message, Timer]):
         self._passed = None  # who passed the token knew all numbers up to its own: this one is later
 
     def _pass_token(self, identifier: Identifier | None, number: int) -> None:
-        """Lines 9, 48; 11, 54, 61: one ACK to all, the own copy at once."""
+        """Pass the token with one ACK to all, and apply this process's own copy at once (lines 9, 48; 11, 54,
+        61).
+        """
         self._holding = False
         self._record(identifier, number)
         self._passed = number
@@ -789,7 +809,9 @@ class Core(TimedCore[Message, Timer]):
             self._tracer.record(tracing.Step(self.me, step, identifier, number))
 
     def _collectable(self, number: int) -> bool:
-        """Lines 74-75 of figure 25: all have this message, and it was delivered, if that comes first."""
+        """Return True if all members have this message, and it was delivered where delivery comes first
+        (lines 74-75 of figure 25).
+        """
         if not self.stability:
             return False
         queues = self._queues
@@ -803,16 +825,18 @@ class Core(TimedCore[Message, Timer]):
             raise GroupFailed(f"number {NATURAL_MAX} was given, the last there is: open another group")
 
     def _ahead(self) -> int:
-        """Return how many numbers after `last_number` there may be: those before this process's next turn.
+        """Return how many numbers after `last_number` can have been assigned: those before this process's own
+        next turn.
 
-        An external process has no turn, and keeps so many.
+        An external process has no turn; it allows as many as a process of the ring.
         """
         return EXTERNAL_AHEAD if self.external else (self.me - self._queues.last_number) % self.ring
 
     def _impossible(self, identifier: Identifier, number: int) -> RbpViolation | None:
-        """Why there can be no such message without a number, or with this one; None if there can.
+        """Return the violation if there can be no such message with this number (0: without one), else None.
 
-        A source gives its messages their identifiers one by one, the next when the last has a number.
+        A source gives its messages consecutive identifiers, each one only when the previous message has a
+        number.
         """
         queues, source = self._queues, identifier.source
         if source == self.me and identifier.id > self._message_id:
@@ -823,12 +847,14 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def _misses_numbers(self) -> bool:
-        """Return True if a number below the highest is missing, or below one that was too far ahead."""
+        """Return True if a number is missing below the highest known one, or below one that was refused as
+        too far ahead.
+        """
         return self._queues.gap or self._heard_of > self._queues.last_number
 
     @property
     def _incomplete(self) -> bool:
-        """Return True if there is something to ask for."""
+        """Return True if a number or a body is missing that this process can request."""
         return self._queues.incomplete or self._heard_of > self._queues.last_number
 
     @property
@@ -839,7 +865,8 @@ class Core(TimedCore[Message, Timer]):
         return self.external and not self._incomplete and self._queues.last_number > 0
 
     def _missing_numbers(self, last: int) -> RequestNumbers:
-        """Lines 29; 31, 37: the question for what is missing up to the number `last`, or for a first part.
+        """Return the request for the numbers missing up to `last`, or for a first part of them (lines 29; 31,
+        37).
 
         The parts end at multiples of NUMBERS_ASKED_MAX, so that each is asked for once.
         """
@@ -848,7 +875,7 @@ class Core(TimedCore[Message, Timer]):
         return RequestNumbers(first, min(end, last))
 
     def _resend(self) -> bool:
-        """Lines 12-15; 13-16."""
+        """Send the last broadcast again, if it has no number (lines 12-15; 13-16)."""
         if self._pending is None:
             return False
         self._require_number_left()
@@ -856,14 +883,18 @@ class Core(TimedCore[Message, Timer]):
         return True
 
     def _resend_token(self) -> bool:
-        """Lines 47-49; 53-55 and 60-62."""
+        """Send the ACK that passed the token again, if no answer shows its arrival (lines 47-49; 53-55 and
+        60-62).
+        """
         if self._passed is None:
             return False
         self._to_others(Ack(self._queues.numbers[self._passed], self._passed, self.successor))
         return True
 
     def _repeat_request(self) -> bool:
-        """Lines 34-36, 42-44; 36-38, 46-48, at every process that misses something."""
+        """Request what is missing again (lines 34-36, 42-44; 36-38, 46-48). Every process that misses
+        something does so.
+        """
         queues = self._queues
         if not self._incomplete:
             return False
@@ -876,7 +907,9 @@ class Core(TimedCore[Message, Timer]):
         return True
 
     def _passes_silently(self) -> Timer | None:
-        """Line 51 of figure 25: the timer for which a holder without a message to number waits."""
+        """Return the timer that makes a holder without a message pass the token by NULL (line 51 of figure
+        25); None if the holder waits for none.
+        """
         if not self._holding or not self.stability:
             return None
         queues = self._queues
@@ -885,7 +918,7 @@ class Core(TimedCore[Message, Timer]):
         return Timer.PASS_ON if queues.last_message > self._last_delivered else Timer.PASS_NULL
 
     def _pass_null(self, timer: Timer) -> bool:
-        """Lines 51-54 of figure 25."""
+        """Number NULL, and pass the token (lines 51-54 of figure 25)."""
         if self._passes_silently() is not timer:
             return False
         self._pass_token(None, self._queues.last_number + 1)
@@ -893,7 +926,7 @@ class Core(TimedCore[Message, Timer]):
         return True
 
     def _watch(self) -> None:
-        """Run the timers of what is waited for, and no others."""
+        """Start and stop the timers, so that exactly those run whose event is awaited."""
         self._run(Timer.RESEND, self._pending is not None)
         self._run(Timer.RESEND_TOKEN, self._passed is not None)
         self._run(Timer.REPEAT_REQUEST, self._incomplete)

@@ -72,7 +72,7 @@ class Queues:
         numbered: Sequence[int],
         last_number: int,
     ) -> Self:
-        """Make queues with this content, as a snapshot has it."""
+        """Make queues with this content, which has the form of a snapshot."""
         queues = cls(len(numbered))
         queues.received = dict(received)
         queues.numbers = dict(numbers)

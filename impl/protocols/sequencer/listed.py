@@ -132,13 +132,17 @@ class ListedCore(OnList[Message], Core):
 
     @property
     def busy(self) -> bool:
-        """True if `broadcast` would be refused: an external member orders nothing, and sends nothing."""
+        """Return True if `broadcast` would be refused; it always is at an external member, which only
+        listens.
+        """
         return self.external or super().busy
 
     # Multicast(M,S) and Deliver(M,S) ------------------------------------------------------------------------
 
     def _deliver(self, identifier: Identifier, payload: bytes) -> None:
-        """Keep an ordered message until all of the core have it. An external member hears of no other."""
+        """Store an ordered message until all of the core have it. An external member gets only messages that
+        all of the core have.
+        """
         source, number = identifier
         if number <= self._received_table[source] or source not in self.group:
             return
@@ -148,7 +152,7 @@ class ListedCore(OnList[Message], Core):
             self._pass_up(self._history.last)
 
     def _pass_up(self, number: int) -> None:
-        """All of the core have what is numbered up to here."""
+        """Deliver the messages up to this number, since all of the core have them."""
         for at, identifier, payload in self._history.settle(number):
             if identifier.source == self.me:
                 self._forward_table.pop(identifier.id, None)
@@ -175,7 +179,9 @@ class ListedCore(OnList[Message], Core):
             self._violated(wrong, sender, message)
 
     def _receive_ack(self, sender: int, number: int) -> ListedViolation | None:
-        """The coordinator learns what is stable, or that an external member has taken what it was sent."""
+        """Receive an acknowledgement: the coordinator updates what is stable, and what an external member
+        has. Return the violation in it, or None.
+        """
         if self.me != self.coordinator:
             return ListedViolation.MISDIRECTED
         if sender in self._acknowledged:
@@ -187,7 +193,9 @@ class ListedCore(OnList[Message], Core):
         return None if self._listeners.has(sender, number) else ListedViolation.NOT_SENT
 
     def _receive_stable(self, sender: int, number: int) -> ListedViolation | None:
-        """Deliver the messages that all of the core have; an external member learns their number."""
+        """Receive the notice of what is stable: deliver the messages that all of the core have; an external
+        member stores the number. Return the violation in it, or None.
+        """
         if sender != self.coordinator:
             return ListedViolation.MISDIRECTED
         if self.external:
@@ -199,7 +207,9 @@ class ListedCore(OnList[Message], Core):
         return None
 
     def _receive_gone(self, sender: int) -> ListedViolation | None:
-        """Section 4.4.3: "no more in the buffers"."""
+        """Receive the notice that the coordinator has deleted messages that this external member needs: "no
+        more in the buffers" (section 4.4.3). Return the violation in it, or None.
+        """
         if sender != self.coordinator or not self.external:
             return ListedViolation.MISDIRECTED
         self.lost = True
@@ -216,7 +226,7 @@ class ListedCore(OnList[Message], Core):
         return super().outputs()
 
     def _tell(self) -> None:
-        """The coordinator tells what is stable."""
+        """As coordinator, queue notices of what is stable, and the messages for external members."""
         stable = self._history.stable
         if stable > self._told:
             self._told = stable

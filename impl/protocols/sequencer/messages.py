@@ -40,8 +40,8 @@ Message = Forward | Data
 class SequencerViolation(Violation):
     """A message that SEQUENCER, repaired, never sends; it is ignored and counted under exactly one kind.
 
-    The last three do no harm when they are ignored; each of the others shows an order that differs from the
-    own one.
+    Ignoring a message of the last three kinds does no harm. Each of the other kinds shows that its sender has
+    a different order than this process.
     """
 
     NOT_COORDINATOR = "multicast_of_a_member_that_does_not_order"

@@ -113,14 +113,14 @@ class Core(CoreBase[Message]):
 
     @property
     def coordinator(self) -> int:
-        """Member that orders: the first of the view."""
+        """Return the member that orders: the first of the view."""
         return self.group[0]
 
     # On send(M) -------------------------------------------------------------------------------------------
 
     @property
     def busy(self) -> bool:
-        """True if a view is about to change, or the largest number of own messages is on its way."""
+        """Return True if a view is about to change, or the largest number of own messages is on its way."""
         return self._blocked or len(self._forward_table) >= self._pending_max
 
     def broadcast(self, payload: bytes, now: float) -> Identifier:
@@ -170,7 +170,9 @@ class Core(CoreBase[Message]):
             self._multicast(message.identifier, message.payload)
 
     def _impossible(self, sender: int, message: Message) -> SequencerViolation | None:
-        """Why no correct member says this now, or None. Of an earlier view a member may say what it will."""
+        """Return the violation if no correct member sends this message now, else None. A message of an
+        earlier view is no violation.
+        """
         if message.view > self.view or (self._blocked and isinstance(message, Forward)):
             kept = sum(1 for other, _ in self._early if other == sender)
             return SequencerViolation.TOO_EARLY if kept >= EARLY_MAX else None
@@ -188,7 +190,7 @@ class Core(CoreBase[Message]):
         return self._undeliverable(message.identifier, message.payload)
 
     def _undeliverable(self, identifier: Identifier, payload: bytes) -> SequencerViolation | None:
-        """Why the coordinator cannot have ordered this message now, or None."""
+        """Return the violation if the coordinator cannot have ordered this message now, else None."""
         source, number = identifier
         if source == self.me:
             if number > self._last_number:
@@ -202,7 +204,9 @@ class Core(CoreBase[Message]):
     # Multicast(M,S) and Deliver(M,S) ----------------------------------------------------------------------
 
     def _multicast(self, identifier: Identifier, payload: bytes) -> None:
-        """`Replace FORWARD type in header with DATA type`, `Multicast M`; the own copy at once."""
+        """Multicast a message in place of its sender (`Replace FORWARD type in header with DATA type`,
+        `Multicast M`), and apply the coordinator's own copy at once.
+        """
         message = Data(self.view, identifier, payload)
         for process in self.group:
             if process != self.me:
@@ -210,7 +214,9 @@ class Core(CoreBase[Message]):
         self._deliver(identifier, payload)
 
     def _deliver(self, identifier: Identifier, payload: bytes) -> None:
-        """An own message leaves the forward-table; what was delivered, or is of no member, is discarded."""
+        """Deliver a message, unless it was delivered before or its sender is no member. Remove an own message
+        from the forward-table.
+        """
         source, number = identifier
         if source == self.me:
             self._forward_table.pop(number, None)
@@ -225,7 +231,7 @@ class Core(CoreBase[Message]):
     # On view change ---------------------------------------------------------------------------------------
 
     def block(self, now: float) -> None:
-        """Stop sending and ordering until the view that has formed is installed (the repair `flush`)."""
+        """Stop sending and ordering until the next view is installed (the repair `flush`)."""
         del now
         self._blocked = True
 

@@ -57,7 +57,7 @@ class ListedViolation(Violation):
 
 
 class ListedTimer(StrEnum):
-    """Timers that a list adds."""
+    """Timers that TOTAL has on a list, beside its own."""
 
     ACKNOWLEDGE_AGAIN = "acknowledge_again"
     """Timer for a repeated acknowledgement: a message here may be stable without this member's knowledge, or
@@ -115,20 +115,22 @@ class ListedCore(OnList[Message], Core):
 
     @property
     def busy(self) -> bool:
-        """True if `broadcast` would be refused: an external member orders nothing, and sends nothing."""
+        """Return True if `broadcast` would be refused; it always is at an external member, which only
+        listens.
+        """
         return self.external or super().busy
 
     # Members ------------------------------------------------------------------------------------------------
 
     def _pass_up(self, message: Bcast) -> None:
-        """Keep a message that comes in its turn until all of the core have it."""
+        """Store a message with the next id until all of the core have it."""
         self._next_expected = message.number + 1
         self._deadlines.stop(Timer.ASK)
         self._history.add(message.identifier, message.payload)
         self._deliver_to(self._history.last if self.external else self._heard or 0)
 
     def _deliver_to(self, number: int) -> None:
-        """All of the core have what is numbered up to here; what of it is here is delivered."""
+        """Deliver the messages up to this number that this process has, since all of the core have them."""
         settled = self._history.settle(min(number, self._history.last))
         for at, identifier, payload in settled:
             if identifier.source == self.me:
@@ -212,7 +214,7 @@ class ListedCore(OnList[Message], Core):
         return min((deadline for deadline in deadlines if deadline is not None), default=None)
 
     def _watch(self) -> None:
-        """Exactly those timers run that wait for something."""
+        """Start and stop the timers, so that exactly those run whose event is awaited."""
         super()._watch()
         if self.external or (self.me != SEQUENCER and self._history.last > self._history.stable):
             self._again.start(ListedTimer.ACKNOWLEDGE_AGAIN, self._now)

@@ -70,8 +70,8 @@ def flaw(message: Message, members: int) -> str | None:
 class TotalViolation(Violation):
     """A message that TOTAL, repaired, never sends; it is ignored and counted under exactly one kind.
 
-    The last five do no harm when they are ignored; each of the others shows an order that differs from the
-    own one.
+    Ignoring a message of the last five kinds does no harm. Each of the other kinds shows that its sender has
+    a different order than this process.
     """
 
     NOT_SEQUENCER = "broadcast_of_a_member_that_does_not_number"

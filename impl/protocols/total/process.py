@@ -159,8 +159,8 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def busy(self) -> bool:
-        """True if the largest number of own messages waits to be passed up, or the sequencer has no room for
-        another one.
+        """Return True if the largest number of own messages waits to be passed up, or the sequencer has no
+        room for another one.
         """
         first = next(iter(self._pending), self._last_id + 1)
         return self._last_id + 1 - first >= self._pending_max or len(self._sent) >= SENT_MAX
@@ -190,21 +190,25 @@ class Core(TimedCore[Message, Timer]):
         return identifier
 
     def _request(self, identifier: Identifier, payload: bytes) -> None:
-        """TOTAL_REQUEST, unless this process is the sequencer."""
+        """Send a TOTAL_REQUEST to the sequencer; the sequencer numbers its own message instead."""
         if self.me == SEQUENCER:
             self._assign(identifier, payload)
         else:
             self._to(SEQUENCER, Request(identifier, payload))
 
     def _take_in(self, message: Bcast) -> None:
-        """A lower id than expected is discarded, one that is queued too; another is queued."""
+        """Receive a broadcast: pass up messages as long as the next expected id is here, and queue any other.
+        Discard one with a lower id, and one that is queued already.
+        """
         if message.number >= self._next_expected and message.number not in self._queue:
             self._queue[message.number] = message
             while (following := self._queue.pop(self._next_expected, None)) is not None:
                 self._pass_up(following)
 
     def _pass_up(self, message: Bcast) -> None:
-        """`The next expected sequence id is also incremented by one`."""
+        """Pass up the message with the next expected id: `The next expected sequence id is also incremented
+        by one`.
+        """
         (source, name), number = message.identifier, message.number
         self._next_expected = number + 1
         self._deadlines.stop(Timer.ASK)
@@ -219,7 +223,9 @@ class Core(TimedCore[Message, Timer]):
     # Sequencer --------------------------------------------------------------------------------------------
 
     def _assign(self, identifier: Identifier, payload: bytes) -> None:
-        """`it assigns a sequence id to the message and broadcasts it`, if the message has none yet."""
+        """Assign an id to a message, unless it has one, and broadcast it: `it assigns a sequence id to the
+        message and broadcasts it`.
+        """
         source, name = identifier
         upto, beyond = self._numbered[source]
         if name <= upto or name in beyond:
@@ -237,11 +243,11 @@ class Core(TimedCore[Message, Timer]):
         self._take_in(message)
 
     def _acknowledge(self) -> None:
-        """TOTAL_CUM_SEQ_ACK: `all messages in the current view up to the specified sequence id`."""
+        """Send a TOTAL_CUM_SEQ_ACK for `all messages in the current view up to the specified sequence id`."""
         self._to(SEQUENCER, CumAck(self._next_expected - 1))
 
     def _free(self) -> None:
-        """Forget the messages that all have acknowledged."""
+        """Delete the messages that all have acknowledged."""
         everywhere = min(self._acknowledged[process] for process in self._others)
         while self._sent and (first := next(iter(self._sent))) <= everywhere:
             del self._sent[first]
@@ -273,7 +279,7 @@ class Core(TimedCore[Message, Timer]):
         self._watch()
 
     def _impossible(self, sender: int, message: Message) -> TotalViolation | None:
-        """Why no correct member says this now, or None."""
+        """Return the violation if no correct member sends this message now, else None."""
         if isinstance(message, Bcast):
             return self._unassignable(sender, message)
         if self.me != SEQUENCER:
@@ -287,7 +293,7 @@ class Core(TimedCore[Message, Timer]):
         return TotalViolation.IDENTIFIER_AHEAD if ahead > PENDING_MAX else None
 
     def _unassignable(self, sender: int, message: Bcast) -> TotalViolation | None:
-        """Why the sequencer cannot have given this message this number, or None."""
+        """Return the violation if the sequencer cannot have given this id to this message, else None."""
         source, name = message.identifier
         if sender != SEQUENCER:
             return TotalViolation.NOT_SEQUENCER
@@ -337,7 +343,7 @@ class Core(TimedCore[Message, Timer]):
                 return bool(self._sent)
 
     def _watch(self) -> None:
-        """Exactly those timers run that wait for something."""
+        """Start and stop the timers, so that exactly those run whose event is awaited."""
         for timer in Timer:
             if self._waits_for(timer):
                 self._deadlines.start(timer, self._now)

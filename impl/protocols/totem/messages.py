@@ -30,14 +30,14 @@ Told = Annotated[tuple[Count, ...], Meta(min_length=2, max_length=MEMBERS_MAX)]
 
 
 class Token(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="token"):
-    """The right to multicast, on its way to the next of the ring."""
+    """Token: the right to multicast, sent to the next member of the ring."""
 
     seq: Count
     told: Told
 
 
 class Update(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="update"):
-    """A message with the number that the token gave it."""
+    """Update with the number that its sender assigned as holder of the token."""
 
     number: Natural
     identifier: Identifier
@@ -63,8 +63,8 @@ def flaw(message: Message, members: int) -> str | None:
 class TotemViolation(Violation):
     """A message that the ring never sends; it is ignored and counted under exactly one kind.
 
-    The last three do no harm when they are ignored; each of the others shows an order that differs from the
-    own one.
+    Ignoring a message of the last three kinds does no harm. Each of the other kinds shows that its sender has
+    a different order than this process.
     """
 
     SECOND_TOKEN = "token_while_this_process_holds_it"

@@ -90,7 +90,7 @@ DEFAULTS = Settings()
 
 
 class Timer(StrEnum):
-    """The one timer of the ring."""
+    """Timer of the ring: the end of the token's rest."""
 
     PASS_IDLE = "pass_idle"
     """Timer that passes an idle token after a rest (`when no LTM has a message to multicast, the token
@@ -149,7 +149,7 @@ class Core(TimedCore[Message, Timer]):
         self._deadlines = Deadlines({Timer.PASS_IDLE: settings.rest_ms}, 1)
 
     def start(self, now: float) -> None:
-        """Take part; the process with the token lets it rest."""
+        """Take part in the ring; the process that has the token lets it rest first."""
         self._now = now
         self._watch()
 
@@ -162,12 +162,14 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def stable(self) -> int:
-        """Number up to which, as this process knew at its last visit, everybody has delivered."""
+        """Return the number up to which all members had delivered everything when this process last had the
+        token.
+        """
         return self._stable
 
     @property
     def busy(self) -> bool:
-        """True if the largest number of own messages waits for the token."""
+        """Return True if the largest number of own messages waits for the token."""
         return len(self._waiting) >= self._pending_max
 
     def broadcast(self, payload: bytes, now: float) -> Identifier:
@@ -226,22 +228,28 @@ class Core(TimedCore[Message, Timer]):
         return True
 
     def _may_multicast(self, token: Token) -> bool:
-        """`subject to the constraints imposed by the flow control mechanism`."""
+        """Return True if a message waits and the limits of this visit allow it (`subject to the constraints
+        imposed by the flow control mechanism`).
+        """
         if not self._waiting or self._visit >= self._visit_max or token.seq == NATURAL_MAX:
             return False
         least = self._least(token)
         return sum(1 for number in self._own if number > least) < self._unstable_max
 
     def _may_rest(self, token: Token) -> bool:
-        """Return True if nothing waits here, nor did since the last visit: all have delivered everything."""
+        """Return True if the token may rest: no message waits here, none did since the last visit, and all
+        have delivered everything.
+        """
         return not self._waiting and min(token.told) == token.seq
 
     def _least(self, token: Token) -> int:
-        """Return the number up to which everybody has delivered, by the token and by own deliveries."""
+        """Return the number up to which all have delivered everything, by the token and by this process's own
+        deliveries.
+        """
         return min(min(token.told[process] for process in self._others), self._status)
 
     def _transmit(self, token: Token, step: str) -> None:
-        """The token goes to the next of the ring `with its own message delivery information`."""
+        """Send the token to the next member of the ring `with its own message delivery information`."""
         if self._tracer.recording:
             self._tracer.record(tracing.Step(self.me, step))
         self._stable = self._least(token)
@@ -269,7 +277,9 @@ class Core(TimedCore[Message, Timer]):
         self._watch()
 
     def _take_in(self, update: Update) -> None:
-        """`a single sequence of message sequence numbers`: deliver up to the first that is missing."""
+        """Store an update, and deliver all updates before the first missing number (`a single sequence of
+        message sequence numbers`).
+        """
         if update.number <= self._status:
             return
         self._early[update.number] = update
@@ -284,7 +294,7 @@ class Core(TimedCore[Message, Timer]):
     # What cannot be ---------------------------------------------------------------------------------------
 
     def _no_token(self, sender: int, token: Token) -> TotemViolation | None:
-        """Why no correct member passes this token now, or None."""
+        """Return the violation if no correct member passes this token now, else None."""
         if sender != (self.me - 1) % self.members:
             return TotemViolation.NOT_THE_RING
         if self._token is not None:
@@ -297,7 +307,7 @@ class Core(TimedCore[Message, Timer]):
         return TotemViolation.NUMBER_AHEAD if ahead else None
 
     def _no_update(self, sender: int, update: Update) -> TotemViolation | None:
-        """Why no correct member multicasts this update now, or None."""
+        """Return the violation if no correct member multicasts this update now, else None."""
         (source, name), number = update.identifier, update.number
         if source != sender:
             return TotemViolation.FOREIGN_UPDATE
@@ -318,7 +328,9 @@ class Core(TimedCore[Message, Timer]):
     # Time -------------------------------------------------------------------------------------------------
 
     def settle(self, now: float) -> list[Delivery]:
-        """Multicast and pass the token while there is reason to; return, once, the deliveries."""
+        """Multicast messages and pass the token as long as either is possible; return, once, the deliveries
+        in order.
+        """
         while self.multicast(now) or self.pass_token(now):
             pass
         return self.deliveries()
@@ -333,7 +345,7 @@ class Core(TimedCore[Message, Timer]):
         return True
 
     def _watch(self) -> None:
-        """The timer runs exactly while the token rests here."""
+        """Let the timer run exactly while the token rests here."""
         if self._token is not None and self._may_rest(self._token):
             self._deadlines.start(Timer.PASS_IDLE, self._now)
         else:
