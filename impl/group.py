@@ -203,7 +203,7 @@ class Group:
 
     @property
     def address(self) -> Address:
-        """The address at which this member listens. Raises `GroupClosed` outside `async with`."""
+        """Return the address at which this member listens. Raise `GroupClosed` outside `async with`."""
         return self._shell.address
 
     @property
@@ -237,7 +237,7 @@ class Group:
 
     @property
     def statistics(self) -> Statistics:
-        """Counts so far."""
+        """Return the counts of datagrams, messages and faults since the group was opened."""
         return Statistics(
             self._endpoint.datagrams.copy(),
             self._endpoint.transmissions.copy(),
@@ -248,7 +248,7 @@ class Group:
 
     @property
     def waits(self) -> tuple[Wait, ...]:
-        """The messages that this member needs now, and the members from which they have to come."""
+        """Return the messages that this member needs now, each with the member from which it has to come."""
         return self._endpoint.waits() + self._endpoint.slow()
 
     @property

@@ -344,7 +344,7 @@ class JoinedGroup:
 
     @property
     def name(self) -> str:
-        """The name of this member. Raises `GroupClosed` before the group is open."""
+        """Return the name of this member. Raise `GroupClosed` before the group is open."""
         return self._membership.me.name
 
     @property
@@ -361,13 +361,15 @@ class JoinedGroup:
 
     @property
     def address(self) -> Address:
-        """The address at which the others reach this member. Raises `GroupClosed` outside `async with`."""
+        """Return the address at which the other members reach this one. Raise `GroupClosed` outside `async
+        with`.
+        """
         return self._membership.me.address
 
     @property
     def shared_socket(self) -> SharedSocket:
-        """The socket of this group, which other groups may share. Raises `GroupClosed` before the group is
-        open.
+        """Return the socket of this group, which other groups may share. Raise `GroupClosed` before the group
+        is open.
         """
         if self._socket is None:
             raise GroupClosed("outside `async with`")
@@ -390,7 +392,7 @@ class JoinedGroup:
 
     @property
     def waits(self) -> tuple[str, ...]:
-        """The messages that this member needs now, and the members from which they have to come."""
+        """Return the messages that this member needs now, each with the members from which it has to come."""
         epoch = self._membership.epoch
         if epoch is None or not isinstance(epoch.endpoint, Endpoint):
             return ()

@@ -188,7 +188,9 @@ class PrimaryBackup:
 
     @property
     def primary(self) -> Member | None:
-        """The first member of the view, as of the events that were taken; None before the first view."""
+        """Return the first member of the view, by the events that the application has taken; None before the
+        first view.
+        """
         return None if self._view is None else self._view.members[0]
 
     @property

@@ -169,7 +169,7 @@ class _Waits(Generic[G, E]):
 
     @property
     def address(self) -> Address:
-        """The address at which this member listens. Raises `GroupClosed` outside `with`."""
+        """Return the address at which this member listens. Raise `GroupClosed` outside `with`."""
         return self._group.address
 
     def __repr__(self) -> str:
@@ -254,12 +254,12 @@ class SyncGroup(_Waits[Group, Event]):
 
     @property
     def statistics(self) -> Statistics:
-        """Counts so far."""
+        """Return the counts of datagrams, messages and faults since the group was opened."""
         return self._group.statistics
 
     @property
     def waits(self) -> tuple[Wait, ...]:
-        """The messages that this member needs now, and the members from which they have to come."""
+        """Return the messages that this member needs now, each with the member from which it has to come."""
         return self._group.waits
 
     @property

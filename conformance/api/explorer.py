@@ -25,7 +25,7 @@ class Explorer:
     states: str
 
     def save(self, file: str | Path) -> None:
-        """Write the file.
+        """Write the HTML to a file.
 
         Raises:
             OSError: it cannot be written.

@@ -45,7 +45,7 @@ class Judged(Protocol):
 
     @property
     def outcome(self) -> Outcome:
-        """The outcome of the question."""
+        """Return the outcome of the question."""
 
 
 R = TypeVar("R", bound=Judged)

@@ -189,7 +189,7 @@ def run(
 
 
 def _kept(report: ForeignReport, log: Path | None) -> list[Path]:
-    """Write the runs that are to be kept, the one that is shown last."""
+    """Write the runs to be kept to directories; the run that is printed is the last."""
     wanted: list[ForeignRun] = list(report.runs) if log is not None else []
     shown = report.shortened or report.failed
     if shown is not None:
@@ -201,7 +201,7 @@ def _kept(report: ForeignReport, log: Path | None) -> list[Path]:
 
 
 def _again(report: ForeignReport, seed: int, runs: int) -> str:
-    """The command that makes the runs again; those in real time take their own time."""
+    """Return the command that makes these runs. Runs in real time differ from one time to the next."""
     settings, usual = report.settings, Settings()
     numbers = {
         option: f"{getattr(settings, name):g}"

@@ -87,7 +87,7 @@ def _loaded(name: str) -> Callable[..., Any]:
 
 
 def _family(name: str) -> typer.Typer:
-    """A command that has commands of its own."""
+    """Return a command that only groups other commands."""
     from antiphon.conformance.cli.options import ungrouped
 
     module = import_module(f"antiphon.conformance.cli.{name}")

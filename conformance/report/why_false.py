@@ -83,8 +83,8 @@ class _Reader:
     def of_method(
         self, method: MethodDeclaration, names: dict[str, Any], *, value: bool, depth: int
     ) -> Iterator[Failure]:
-        """Why the method, with these arguments, gives `value`; nothing when its body is more than one
-        `return`.
+        """Yield the parts that make a method give `value` with these arguments; nothing if its body is more
+        than one `return`.
         """
         source, node = function_of(method.function)
         body = [

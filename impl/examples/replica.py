@@ -68,7 +68,7 @@ class Replica(ABC, Generic[R]):
 
     @abstractmethod
     def dump(self) -> bytes:
-        """Return the state."""
+        """Return the state as bytes, from which `restore` makes it."""
 
     @abstractmethod
     def restore(self, state: bytes) -> None:

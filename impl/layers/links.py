@@ -212,7 +212,7 @@ class _Settings(NamedTuple):
 
 
 class _Link:
-    """This member's end of one link: the items and segments to send, and those received."""
+    """End of one link at one member: the items and segments to send, and those received."""
 
     def __init__(self, to: int, settings: _Settings) -> None:
         self._to = to

@@ -62,7 +62,7 @@ class ListChange(Protocol):
 
     @property
     def ordering(self) -> Sequence[int]:
-        """The places of the members that order messages."""
+        """Return the places on the list of the members that order messages."""
         ...
 
     @property

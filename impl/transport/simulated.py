@@ -178,7 +178,7 @@ class SimulatedNetwork(Generic[M]):
         self._cut.update(links)
 
     def heal(self) -> None:
-        """Restore all links."""
+        """Restore all links that were cut."""
         self._cut.clear()
 
     def pause(self, process: int) -> None:

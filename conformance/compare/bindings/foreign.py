@@ -67,7 +67,7 @@ ASKED_MAX = 10_000
 
 @dataclasses.dataclass(frozen=True)
 class Foreign:
-    """Program, and what joins it to a specification.
+    """Program in any language, and the facts that join it to a specification.
 
     Attributes:
         command: the words of the command that starts it.
@@ -167,7 +167,7 @@ class ForeignBinding:
             self._wrong[0, None] = wrong  # the walk begins with it
 
     def _see(self) -> None:
-        """Raise BindingError where the specification does not fit."""
+        """Raise BindingError if the program cannot be compared with the specification."""
         for name in self.exempt:
             if name not in (*self.program.variables, EVENTS):
                 known = did_you_mean(name, self.program.variables)
@@ -192,7 +192,7 @@ class ForeignBinding:
     # Binding ------------------------------------------------------------------------------------------------
 
     def start(self, me: int) -> Effect:
-        """Return process `me`, fresh."""
+        """Return the initial effect of process `me`: its snapshot, and the packets that it sends at once."""
         self._here[me] = None
         if (known := self._wrong.get((me, None))) is not None:
             raise known
@@ -204,7 +204,9 @@ class ForeignBinding:
             raise
 
     def stimulus(self, step: Step) -> Stimulus:
-        """Return the target of the step: the receiver of its packet, else the process that it names."""
+        """Return the process and the packet that a step concerns: the receiver of its packet, else the
+        process in its arguments.
+        """
         if self._index is None:
             return Stimulus(0)
         packet_at, node_at = self._packet_at(step.action), self._node_at(step.action)
@@ -247,7 +249,7 @@ class ForeignBinding:
         """Do nothing: the program is its own shell."""
 
     def offers(self, me: int, snapshot: Standing) -> frozenset[Step]:
-        """Return the steps of guarded actions that the process takes now: each of them is tried."""
+        """Return the steps of guarded actions that the process takes in this state; each of them is tried."""
         found = self._offered.get((me, snapshot))
         if found is None:
             found = frozenset(step for step in self._asked(me) if self._takes(me, snapshot, step))
@@ -255,12 +257,12 @@ class ForeignBinding:
         return found
 
     def project(self, me: int, snapshot: Standing) -> Mapping[str, object]:
-        """Return the values of the variables that the process told."""
+        """Return the values of the variables in the state that the process reported."""
         del me
         return snapshot.view
 
     def join(self, variable: str, shares: tuple[Any, ...]) -> object:
-        """Return the value that the one process tells."""
+        """Return the value that the one process reports."""
         del variable
         return shares[0]
 
@@ -271,13 +273,13 @@ class ForeignBinding:
     # Steps --------------------------------------------------------------------------------------------------
 
     def _packet_at(self, action: str) -> int | None:
-        """The place of the argument that is a packet in flight."""
+        """Return the index of the argument that is a packet in flight, or None."""
         return next(
             (at for at, within in enumerate(self._within[action]) if within and within == self.channel), None
         )
 
     def _node_at(self, action: str) -> int | None:
-        """The place of the argument that is a process."""
+        """Return the index of the argument that is a process, or None."""
         kinds = [item.type for item in self._actions[action].parameters]
         return next((at for at, kind in enumerate(kinds) if self._index and kind == self._index.type), None)
 
@@ -303,7 +305,7 @@ class ForeignBinding:
         return canonical({step.action: arguments})
 
     def _asked(self, me: int) -> Iterator[Step]:
-        """The steps of guarded actions that process `me` would take."""
+        """Yield the steps of guarded actions that are to be tried at process `me`."""
         for name in sorted(self.internal):
             domains, node_at = self._domains[name], self._node_at(name)
             if self._packet_at(name) is not None:
@@ -319,7 +321,9 @@ class ForeignBinding:
             yield from (Step(name, arguments) for arguments in itertools.product(*choices))
 
     def _takes(self, me: int, snapshot: Standing, step: Step) -> bool:
-        """Return True if the process takes the step in this state, where it is put again for the next."""
+        """Try the step in this state, and return True if the process takes it. The process is put back before
+        its next use.
+        """
         node = self._at(me, snapshot)
         try:
             self._take(node, me, self._do(step, None))
@@ -331,7 +335,9 @@ class ForeignBinding:
     # Processes ----------------------------------------------------------------------------------------------
 
     def _node(self, me: int) -> Node:
-        """The running process, started if there is none. Raises Misreports: it begins wrongly."""
+        """Return the running process; start it if it does not run. Raise Misreports if it does not begin as
+        the protocol says.
+        """
         if me not in self._nodes:
             command, name = self._foreign.command, self._names[me]
             try:
@@ -365,7 +371,7 @@ class ForeignBinding:
             return node.step(msgspec.Raw(do))
 
     def _fresh(self, me: int) -> Done:
-        """Put process `me` to its beginning."""
+        """Put process `me` into its initial state."""
         node = self._nodes.get(me)
         if node is not None and "restart" not in node.can:
             self._drop(me)
@@ -382,7 +388,7 @@ class ForeignBinding:
             raise Misreports(f"{node.name} cannot begin", "a state", str(declined)) from declined
 
     def _at(self, me: int, standing: Standing) -> Node:
-        """Return process `me`, put where it stood."""
+        """Return process `me`, put into the state of `standing`."""
         if self._here.get(me) is standing and me in self._nodes:
             return self._nodes[me]
         self._here[me] = None
@@ -425,7 +431,7 @@ class ForeignBinding:
         return [name for name in self.program.variables if name not in {*self.exempt, *network}]
 
     def _view(self, me: int, done: Done) -> Mapping[str, object]:
-        """The value of each compared variable, as the process tells it."""
+        """Return the value of each compared variable in the state that the process reported."""
         state = done.state or {}
         names = self._compared()
         if missing := [name for name in names if name not in state]:
@@ -445,7 +451,7 @@ class ForeignBinding:
         return domain if self._index is None else domain.parts[1]
 
     def _packet(self, me: int, dest: str, body: Mapping[str, Any]) -> tuple[object, bytes]:
-        """The packet of the specification that a datagram is, with what its receiver will get."""
+        """Return the specification's packet for a datagram, and the bytes that its receiver will get."""
         datagram = canonical({"src": self._names[me], "body": body})
         receiver = self._names.index(dest)
         for record in self._packets:
@@ -458,7 +464,7 @@ class ForeignBinding:
         return Strange(dict(body)), datagram
 
     def _event(self, me: int, body: Mapping[str, Any]) -> object:
-        """The event of the specification that a process reports: its fields by name, its process added."""
+        """Return the specification's event that a process reported; the process is added to the fields."""
         for record in self._emitted:
             if told_name(_named(record)) == body["kind"]:
                 given: dict[str, Any] = {}
@@ -472,7 +478,7 @@ class ForeignBinding:
 
 
 class _Finding:
-    """Context in which a breach of the protocol becomes a finding, and ends the process."""
+    """Context that turns a breach of the protocol in it into a finding, and ends the process."""
 
     def __init__(self, binding: ForeignBinding, me: int) -> None:
         self._binding, self._me = binding, me
@@ -488,7 +494,7 @@ class _Finding:
 
 
 class Told(Strange):
-    """Line that a program wrote, with the lines that led to it."""
+    """Invalid line that a program wrote, with the lines that led to it."""
 
     __slots__ = ()
 
@@ -501,7 +507,7 @@ def _value(domain: Domain, value: Any) -> Any:
 
 
 def _nodes(part: object) -> Iterator[object]:
-    """Every node of the intermediate form below this one."""
+    """Yield every node of the intermediate form below this one."""
     if isinstance(part, tuple):
         for item in part:
             yield from _nodes(item)
@@ -512,7 +518,7 @@ def _nodes(part: object) -> Iterator[object]:
 
 
 def _emitted(program: Program) -> tuple[Domain, ...]:
-    """The records that a program emits."""
+    """Return the types of the records that a program emits."""
     module = program.module
     kinds = {
         node.event.type
@@ -524,7 +530,7 @@ def _emitted(program: Program) -> tuple[Domain, ...]:
 
 
 def _records(program: Program, channel: str) -> tuple[Domain, ...]:
-    """The records that can be in the set of packets.
+    """Return the types of the records that can be in the set of packets.
 
     Raises:
         BindingError: one of them does not say to whom it goes.
@@ -548,7 +554,7 @@ def _fields(domain: Domain) -> tuple[tuple[str, Type], ...]:
 
 
 def _index_named(program: Program, name: str) -> Domain:
-    """The domain of an index of the specification.
+    """Return the domain of an index of the specification.
 
     Raises:
         BindingError: it has none of this name.
@@ -562,7 +568,7 @@ def _index_named(program: Program, name: str) -> Domain:
 
 
 def _types(kinds: Sequence[object]) -> Iterator[Type]:
-    """Types, and what they are made of."""
+    """Yield types, and the types of which they are made."""
     for kind in kinds:
         if isinstance(kind, Type):
             yield kind

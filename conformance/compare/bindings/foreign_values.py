@@ -30,7 +30,7 @@ def told_name(name: str) -> str:
 
 
 def as_json(value: Any) -> Any:
-    """Return the value as JSON has it."""
+    """Return a value of a specification as JSON data."""
     if isinstance(value, Index):
         return value.index
     if isinstance(value, enum.Enum):
@@ -51,13 +51,13 @@ def as_json(value: Any) -> Any:
 
 
 def canonical(value: Any) -> bytes:
-    """Return JSON that is the same for equal values."""
+    """Return a value as JSON text that is equal for equal values."""
     return msgspec.json.encode(value, order="sorted")
 
 
 def as_plain(domain: Domain, value: Any) -> Any:
-    """Return JSON as the plain Python that stands for a value of the domain; what stands for none stays as
-    it is.
+    """Return JSON data as plain Python for a value of the domain; data that stands for no value is returned
+    unchanged.
     """
     match domain.type, value:
         case types.Union(), {"type": name}:
@@ -80,7 +80,9 @@ def as_plain(domain: Domain, value: Any) -> Any:
 
 
 def _record(domain: Domain, fields: Mapping[str, Any], value: dict[str, Any]) -> Any:
-    """The fields of a record, each as plain Python, if they are these and the name is the record's."""
+    """Return a record as its fields, each as plain Python, if the names of the fields and the type are the
+    record's; else return the value unchanged.
+    """
     given = dict(value)
     assert isinstance(domain.type, types.Record)
     if KIND not in fields and given.pop(KIND, told := told_name(domain.type.name)) != told:
@@ -91,6 +93,6 @@ def _record(domain: Domain, fields: Mapping[str, Any], value: dict[str, Any]) ->
 
 
 def _key(domain: Domain, text: str) -> Any:
-    """A key of an object, which is a text in JSON."""
+    """Return the key that a text in JSON stands for."""
     is_number = isinstance(domain.type, types.IndexType | types.Int) and re.fullmatch(r"-?[0-9]+", text)
     return int(text) if is_number else text

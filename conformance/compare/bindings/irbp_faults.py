@@ -25,7 +25,7 @@ class ReportsNoBodies(Core):
     """
 
     def report(self) -> Report:
-        """Report without recvQ."""
+        """Report the numbers (seqQ), and no body (recvQ)."""
         return structs.replace(super().report(), bodies=())
 
 

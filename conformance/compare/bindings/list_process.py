@@ -39,7 +39,7 @@ class Service:
         self._outputs: list[Send[consensus.Message[Decision]]] = []
 
     def propose(self, value: Decision) -> None:
-        """Propose a value."""
+        """Store this member's proposal."""
         if self.proposed is None and self.decision is None:
             self.proposed = value
 
@@ -47,7 +47,7 @@ class Service:
         """Ignore suspicions: a consensus that is a service waits for nobody."""
 
     def receive(self, sender: int, message: consensus.Message[Decision]) -> None:
-        """Learn the decision."""
+        """Learn the decision from a message."""
         del sender
         if isinstance(message, consensus.Decide) and self.decision is None:
             self.decision = message.value

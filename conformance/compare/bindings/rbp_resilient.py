@@ -68,7 +68,7 @@ class RbpResilientBinding(RingBinding):
     }
 
     def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
-        """Check the constants.
+        """Make the binding with these constants, after checking them.
 
         Raises:
             SpecError: members can fail, or send out of turn.

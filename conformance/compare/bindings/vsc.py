@@ -63,7 +63,7 @@ class VscBinding(ListedBinding):
     }
 
     def __init__(self, *, fault: str | None = None, **constants: Any) -> None:
-        """Check the constants.
+        """Make the binding with these constants, after checking them.
 
         Raises:
             SpecError: a process would multicast more than one message.

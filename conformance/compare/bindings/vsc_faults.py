@@ -38,7 +38,7 @@ class AcknowledgesNothing(Core):
     """
 
     def outputs(self) -> list[Send[Message]]:
-        """Send no acknowledgements."""
+        """Return the messages to send without acknowledgements."""
         return [send for send in super().outputs() if not isinstance(send.message, Ack)]
 
 

@@ -47,7 +47,7 @@ class Check(Protocol):
     """Checker: a function that reports on all properties of a program but liveness, within bounds."""
 
     def __call__(self, program: Program, bounds: Bounds) -> Report:
-        """Return the report."""
+        """Check a program within bounds, and return the report."""
 
 
 @lru_cache(maxsize=1)

@@ -69,7 +69,7 @@ class Block(NamedTuple):
         return range(self.line, self.line + len(self.kinds))
 
     def events(self) -> Iterator[Event]:
-        """Return the events."""
+        """Return the events of the block, in their order."""
         for i, (kind, source, count, number, digest, peer) in enumerate(zip(*self[2:], strict=True), self.i):
             name = f"{source.decode()}:{count.decode()}"
             if kind in DELIVERIES:

@@ -66,7 +66,7 @@ class _Runs:
             self.add(name, trace)
 
     def add(self, name: str, trace: Trace) -> None:
-        """Add a run."""
+        """Add a run under this name; of equal names the later one replaces the earlier."""
         self._ways[name] = self._walk.add_trace(trace)
         self.told[name] = {"steps": len(trace), "loop": trace.loop}
 

@@ -18,7 +18,7 @@ class Alarm:
         self._set: asyncio.TimerHandle | None = None
 
     def now(self) -> float:
-        """Return the time."""
+        """Return the time of the event loop, in milliseconds."""
         return self._loop.time() * 1000.0
 
     def ring_by(self, due: float | None) -> None:

@@ -48,8 +48,8 @@ def estimate(values: Sequence[float]) -> Estimate:
 
 @cache
 def _t(freedom: int) -> float:
-    """The 0.975 quantile of Student's distribution: where the tangent of an angle is t / sqrt(freedom), the
-    density of the angle is its cosine to the power freedom - 1.
+    """Return the 0.975 quantile of Student's distribution: where the tangent of an angle is t /
+    sqrt(freedom), the density of the angle is its cosine to the power freedom - 1.
     """
     angles = np.linspace(0.0, math.pi / 2, 100_001)
     below = np.cumsum(np.cos((angles[:-1] + angles[1:]) / 2) ** (freedom - 1))

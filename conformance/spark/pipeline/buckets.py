@@ -51,7 +51,7 @@ class Spill:
         return self
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Add rows."""
+        """Add rows to the spill file, sorted into buckets."""
         self.held.append(batch)
         self.rows += batch.num_rows
         if self.rows >= _SPILL_ROWS:

@@ -61,7 +61,7 @@ def judge_here(
     tell: Callable[[str], None] | None = None,
     jobs: int = 1,
 ) -> VerifyReport:
-    """Judge these runs.
+    """Judge runs in this process, without Spark.
 
     Args:
         runs: runs on a file system of this machine.

@@ -468,7 +468,7 @@ def _query(
     every_s: float,
     sink: Callable[[DataFrame, int], None],
 ) -> StreamingQuery:
-    """Start the query."""
+    """Start the streaming query that follows a folder."""
     session.dataSource.register(GrowingLogs)
     judged = (
         grown.load()

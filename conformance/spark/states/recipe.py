@@ -51,7 +51,7 @@ class Recipe:
         return Recipe(f"{module}:{spec.__qualname__}", constants, os.getcwd(), program.digest)  # noqa: PTH109
 
     def program(self) -> Program:
-        """Return the program.
+        """Make the program from the recipe, and check its digest.
 
         Raises:
             InputError: the class has another text here.

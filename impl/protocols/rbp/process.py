@@ -515,7 +515,7 @@ class Core(TimedCore[Message, Timer]):
         return True
 
     def sequence(self, now: float) -> bool:
-        """As holder, number the first message without a number, and pass the token (lines 45-48; 59-61).
+        """Number, as holder, the first message without a number, and pass the token (lines 45-48; 59-61).
         Return False if that is not possible.
         """
         self._now = now

@@ -226,7 +226,7 @@ class ListedCore(OnList[Message], Core):
         return super().outputs()
 
     def _tell(self) -> None:
-        """As coordinator, queue notices of what is stable, and the messages for external members."""
+        """Queue, at the coordinator, the notices of what is stable and the messages for external members."""
         stable = self._history.stable
         if stable > self._told:
             self._told = stable

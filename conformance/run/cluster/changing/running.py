@@ -154,7 +154,7 @@ class Run:
         return max(seen, key=lambda standing: standing.view, default=None)
 
     async def play(self) -> None:
-        """Run everything.
+        """Run the group from its founding to its end, with the faults of the settings.
 
         Raises:
             NodeFailed: the first process that ends by itself.
@@ -343,7 +343,7 @@ class Run:
         await self._start(member.number)
 
     async def _end(self, member: RunningMember) -> None:
-        """Kill a process."""
+        """Kill a member's process by SIGKILL."""
         member.leaves = True
         if member.standing is not None:
             self.killed.add(member.standing.me)

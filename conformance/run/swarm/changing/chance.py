@@ -120,7 +120,7 @@ class _Draws:
         self._starts: dict[int, float] = {}
 
     def choice(self, among: Sequence[Any]) -> Any:
-        """Draw one element."""
+        """Draw one of these elements."""
         return self._random.choice(among)
 
     def _chance(self, probability: float) -> bool:
