@@ -141,11 +141,11 @@ class Group:
             InvalidSetting: an argument is of another kind than it must be, or out of its range.
             ValueError: the protocol's own settings are impossible.
         """
-        _see_kinds(
+        _check_types(
             name=name, me=me, members=members, stall_s=stall_s, layers=layers, protocol=protocol,
             tracer=tracer, metrics=metrics,
         )  # fmt: skip
-        _see_addresses(me, bind, routes, multicast)
+        _check_addresses(me, bind, routes, multicast)
         self.name = name
         chosen = delivering(protocol, deliver, members)
         self._members = members
@@ -222,12 +222,12 @@ class Group:
 
     @property
     def me(self) -> int:
-        """Place of this member among the members."""
+        """Index of this member among the members, from 0."""
         return self._endpoint.core.me
 
     @property
     def untaken(self) -> int:
-        """Number of events that nobody has taken yet."""
+        """Number of events that the application has not taken yet."""
         return len(self._events) + len(self._endpoint.untaken)
 
     @property
@@ -253,7 +253,7 @@ class Group:
 
     @property
     def waiting_s(self) -> float:
-        """Seconds that this member has waited for those messages; 0 when it waits for none."""
+        """Seconds for which this member has waited for the messages in `waits`; 0 when it waits for none."""
         since = self._endpoint.waiting_since
         return 0.0 if self._loop is None or since is None else self._time() - since / 1000.0
 
@@ -288,8 +288,8 @@ class Group:
         return await served
 
     def __aiter__(self) -> AsyncIterator[Event]:
-        """Iterate the events in the group's order; iteration ends when the group is closed and all were
-        taken.
+        """Iterate the events in the group's order. Iteration ends when the group is closed and all events
+        were taken.
         """
         return self
 
@@ -309,7 +309,7 @@ class Group:
         return self._events.popleft()
 
     def at_hand(self) -> list[Event]:
-        """Return, without waiting, the events that nobody has taken yet."""
+        """Return, without waiting, the events that the application has not taken yet."""
         self._fetched()
         events = list(self._events)
         self._events.clear()
@@ -414,7 +414,7 @@ class Group:
         return failed
 
 
-def _see_kinds(**given: Any) -> None:
+def _check_types(**given: Any) -> None:
     """Raise InvalidSetting for an argument of a wrong type, or out of its range."""
     layers, stall_s, metrics = given["layers"], given["stall_s"], given["metrics"]
     seconds = isinstance(stall_s, int | float) and not isinstance(stall_s, bool)
@@ -439,24 +439,24 @@ def _see_kinds(**given: Any) -> None:
             raise InvalidSetting(f"{name}={given[name]!r}: {name} is {wanted}")
 
 
-def _see_addresses(
+def _check_addresses(
     me: int, bind: Address | socket.socket, routes: Mapping[int, Address], multicast: Address | None
 ) -> None:
     """Raise InvalidSetting for an address that is not a host with a port. Only the member's own port may be
     0, by which the system chooses one.
     """
     if not isinstance(bind, socket.socket):
-        _see_address(f"bind={bind!r}", bind, 0)
+        _check_address(f"bind={bind!r}", bind, 0)
     if not isinstance(routes, Mapping):
         raise InvalidSetting(f"routes={routes!r}: routes are a dict, as {{1: ('127.0.0.1', 7001)}}")
     for process, route in routes.items():
         if process != me:
-            _see_address(f"routes[{process!r}]={route!r}", route, 1)
+            _check_address(f"routes[{process!r}]={route!r}", route, 1)
     if multicast is not None:
-        _see_address(f"multicast={multicast!r}", multicast, 1)
+        _check_address(f"multicast={multicast!r}", multicast, 1)
 
 
-def _see_address(said: str, address: Any, least: int) -> None:
+def _check_address(said: str, address: Any, least: int) -> None:
     """Raise InvalidSetting unless the address is a host and a port of at least `least`."""
     pair = isinstance(address, tuple | list) and len(address) == 2
     if not pair or not isinstance(address[0], str) or type(address[1]) is not int:

@@ -193,7 +193,7 @@ class JoinedGroup:
             InvalidKey: a key has not 32 bytes.
             UnknownProtocol: no protocol has this name.
         """
-        _see_kinds(
+        _check_types(
             group=group, seeds=seeds, name=name, meta=meta, expect=expect, timeouts=timeouts,
             on_exclusion=on_exclusion, state=state,
         )  # fmt: skip
@@ -356,7 +356,7 @@ class JoinedGroup:
 
     @property
     def view(self) -> View | None:
-        """The last view, whether its event was taken or not; None before the first."""
+        """Return the last view, also before the application has taken its event; None before the first."""
         return self._membership.view
 
     @property
@@ -382,7 +382,7 @@ class JoinedGroup:
 
     @property
     def untaken(self) -> int:
-        """Number of events that nobody has taken yet."""
+        """Number of events that the application has not taken yet."""
         return len(self._events) + self._membership.untaken
 
     @property
@@ -413,7 +413,7 @@ class JoinedGroup:
 
     @property
     def reached(self) -> int:
-        """Number of members that this one reaches, itself too; 0 before the first view."""
+        """Number of members that this member reaches, with itself; 0 before the first view."""
         return self._membership.reached
 
     def rekey(self, key: bytes | Keyring) -> None:
@@ -475,7 +475,9 @@ class JoinedGroup:
             raise GroupClosed("broadcast outside `async with`")
 
     async def _have_state(self) -> None:
-        """Wait until this process has its state, and load it if nobody iterates meanwhile."""
+        """Wait until this process has the application's state. Load the state here if no task iterates the
+        events.
+        """
         async with self._taking:
             while self._holds:
                 await self._move_states()
@@ -521,7 +523,8 @@ class JoinedGroup:
         return event
 
     def at_hand(self) -> list[JoinedEvent]:
-        """Return, without waiting, the events that nobody has taken yet; none while a state has to move.
+        """Return, without waiting, the events that the application has not taken yet; none while a state has
+        to be given or loaded.
 
         A caller that takes several events at once, and supplies a `state`, saves it as it is after all of
         them.
@@ -827,7 +830,7 @@ def _address(which: str, given: Any, least: int = 1) -> Address:
     return (host, port)
 
 
-def _see_kinds(**given: Any) -> None:
+def _check_types(**given: Any) -> None:
     """Raise InvalidSetting for an argument of a wrong type, or out of its range."""
     seeds, name, meta, expect = given["seeds"], given["name"], given["meta"], given["expect"]
     group, state = given["group"], given["state"]

@@ -30,7 +30,7 @@ def read_keys(path: Path | str) -> Keyring:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(descriptor, "rb") as file:  # noqa: PTH123 - what was opened is what is looked at
-            _look(path, os.fstat(descriptor))
+            _check_owner(path, os.fstat(descriptor))
             data = file.read(KEY_FILE_BYTES_MAX + 1)
     except OSError as error:
         raise InvalidKey(f"key file {path}: {error.strerror}") from None
@@ -44,7 +44,7 @@ def read_keys(path: Path | str) -> Keyring:
     return Keyring(use, accept)
 
 
-def _look(path: Path | str, status: os.stat_result) -> None:
+def _check_owner(path: Path | str, status: os.stat_result) -> None:
     """Raise InvalidKey unless the key file is a regular file that belongs to this user or root, and that no
     other user may use.
     """

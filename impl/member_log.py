@@ -47,7 +47,8 @@ class MemberLog:
     """Log of a process in a joined group; each run as a member has a file `member-INCARNATION.ndjson`."""
 
     def __init__(self, directory: str | Path) -> None:
-        """Make the log; the logs of all members are brought to this directory, which is made if need be.
+        """Create the log in a directory, which is made if it does not exist. The logs of all members are to
+        be brought to that directory.
 
         Raises:
             MemberLogRefused: it cannot be made.

@@ -135,7 +135,7 @@ class Metrics(Collector):
     # Prometheus' side.
 
     def describe(self) -> Iterable[Metric]:
-        """Return nothing: the names of the metrics are known when they are read."""
+        """Return nothing, since the names of the metrics are only known when they are collected."""
         return ()
 
     def collect(self) -> Iterator[Metric]:

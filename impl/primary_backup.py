@@ -103,7 +103,7 @@ class _Outcome(IntEnum):
 
 
 class _Request(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """A client's request number `counter`; with 0 it asks for a session."""
+    """Request number `counter` of a client; number 0 asks for a session."""
 
     client: bytes
     session: int
@@ -333,8 +333,8 @@ class PrimaryBackup:
             yield piece
 
     async def load(self, pieces: AsyncIterator[bytes]) -> None:
-        """Replace record and state by another replica's; requests that waited here may have been executed
-        there.
+        """Replace record and state by those of another replica. Requests that waited here are dropped, since
+        others may have executed them.
         """
         self._waiting.clear()
         read = bytearray()
@@ -363,7 +363,8 @@ class Client:
         *,
         retry_s: float = 0.5,
     ) -> None:
-        """Ask the group with this name, by its key, at these addresses: ("db1", 7000) or "db1:7000".
+        """Make a client of the group with this name, which asks the replicas at these addresses: ("db1",
+        7000) or "db1:7000".
 
         They need not be all replicas. After `retry_s` seconds without an answer the next one is asked.
 
@@ -429,7 +430,9 @@ class Client:
         await self._socket.close()
 
     def rekey(self, key: bytes | Keyring) -> None:
-        """Use and accept these keys from now on. Raises `InvalidKey`: a key has not 32 bytes."""
+        """Replace the group's keys: the first key is used, all are accepted. Raise `InvalidKey` if a key has
+        not 32 bytes.
+        """
         self._keys = key if isinstance(key, Keyring) else Keyring(key)
 
     async def request(self, body: bytes, timeout_s: float | None = None) -> bytes:

@@ -38,7 +38,7 @@ class Store(Protocol):
     """Application's state, which a joining process gets from a member."""
 
     def save(self) -> AsyncIterator[bytes]:
-        """Return the state as it is now, in pieces: after all events that were taken, and before any other.
+        """Return the present state in pieces: after all events that were taken, and before any other.
 
         All pieces are taken before the next event is given.
         """
@@ -145,7 +145,7 @@ class States:
     # Taking -------------------------------------------------------------------------------------------------
 
     async def take(self, membership: Membership, events: Iterable[JoinedEvent]) -> list[JoinedEvent] | None:
-        """Take the state that has come, and return the events that it does not contain.
+        """Load the state that has arrived, and return the events that it does not contain.
 
         None if no state has come, and another member is asked; or if the state is ahead of this process, so
         that messages in it would be delivered here once more. Raises `GroupFailed`: no member has a state.
@@ -164,7 +164,7 @@ class States:
         return None
 
     def _reaches(self, events: Sequence[JoinedEvent], number: int, view: int) -> bool:
-        """Return True if the events go as far as a state of this place and view."""
+        """Return True if the events reach as far as a state of this place and view."""
         last = next((event.number for event in reversed(events) if type(event) is Delivery), 0)
         seen = next((event.number for event in reversed(events) if type(event) is View), 0)
         return max(last, self._began_after) >= number and seen >= view

@@ -264,7 +264,7 @@ class SyncGroup(_Waits[Group, Event]):
 
     @property
     def waiting_s(self) -> float:
-        """Seconds that this member has waited for those messages; 0 when it waits for none."""
+        """Seconds for which this member has waited for the messages in `waits`; 0 when it waits for none."""
         return self._group.waiting_s
 
 
@@ -320,7 +320,7 @@ class SyncJoinedGroup(_Waits[JoinedGroup, JoinedEvent]):
 
     @property
     def view(self) -> View | None:
-        """The last view, whether its event was taken or not; None before the first."""
+        """Return the last view, also before the application has taken its event; None before the first."""
         return self._group.view
 
 

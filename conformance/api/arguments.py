@@ -49,7 +49,7 @@ def question(*, also: Iterable[str] = ()) -> Callable[[Callable[P, R]], Callable
                     if word not in named and word not in also:
                         raise UnknownArgument(_unknown(name, word, args, known))
             for word, value in [*zip(named, args, strict=False), *given.items()]:
-                _see(name, word, value)
+                _check(name, word, value)
             if given.get("max_seconds") is None:
                 return function(*args, **given)
             from antiphon.model.limits import count_from, now  # here: most names need no model
@@ -125,7 +125,7 @@ _PATHS = {"directory", "file", "path"}
 _OPTIONAL = {"max_depth", "max_states", "max_memory_mb", "max_transitions", "max_seconds", "threads"}
 
 
-def _see(name: str, word: str, value: Any) -> None:
+def _check(name: str, word: str, value: Any) -> None:
     """Raise ArgumentError if the value of the argument `word` is of a wrong type."""
     if value is None and (word in _OPTIONAL or word in _CALLS):
         return
@@ -151,7 +151,7 @@ def _see(name: str, word: str, value: Any) -> None:
 
 
 def _written(word: str, value: Any) -> str:
-    """Return a hint on the number that a text holds."""
+    """Return a hint on how to write a number that was passed as a text; "" for any other value."""
     if isinstance(value, str) and value.strip().replace(".", "", 1).isdigit():
         return f"; write {word}={value.strip()}"
     return ""

@@ -52,7 +52,8 @@ R = TypeVar("R", bound=Judged)
 
 
 class Questions:
-    """Questions of a test, by methods; the other names of `antiphon` are here as well.
+    """Functions of `antiphon` for a test: `check`, `lockstep` and others as methods, and every other name of
+    the package as an attribute.
 
     Each takes the arguments of the function of its name, and returns its report if it holds.
 

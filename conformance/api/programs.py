@@ -117,7 +117,9 @@ def name_of(spec: type[Spec]) -> str:
 
 
 def called(spec: type[Spec]) -> str:
-    """Return the name for people: that of this class in the catalogue, or its own."""
+    """Return the name of a specification for people: its name in the catalogue, or else the name of its
+    class.
+    """
     entry = entry_of(spec)
     return entry.name if entry else spec.__name__
 

@@ -71,7 +71,7 @@ def commands(names: Iterable[str] = COMMANDS, *, loaded: bool = True) -> typer.T
             app.add_typer(_family(name), name=name, rich_help_panel=panels.get(name))
             continue
         entry = app.command(name, hidden=name in HIDDEN, rich_help_panel=panels.get(name))
-        entry(_loaded(name) if loaded else _outlined(name))
+        entry(_loaded(name) if loaded else _outline_of(name))
     return app
 
 
@@ -99,7 +99,7 @@ def _family(name: str) -> typer.Typer:
     return family
 
 
-def _outlined(name: str) -> Callable[..., Any]:
+def _outline_of(name: str) -> Callable[..., Any]:
     """Return a function that does nothing and has the first paragraph of this command's docstring, read from
     the file without loading it.
     """
@@ -116,7 +116,7 @@ def _outlined(name: str) -> Callable[..., Any]:
     return outline
 
 
-def _asked(given: list[str]) -> typer.Typer:
+def _needed_commands(given: list[str]) -> typer.Typer:
     """Return a command line with the commands that these arguments can name, and no others loaded."""
     if given and given[0] in COMMANDS:
         return commands(given[:1])
@@ -138,7 +138,7 @@ def _options(
         bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
-    """A formal model calls, a real implementation answers, and the two must sing the same."""
+    """Take the options that stand before a command: `--version`."""
 
 
 ENDLESS = {"watch", "node"}
@@ -156,7 +156,7 @@ def run(given: list[str], began: float) -> int:
 
 def _run(given: list[str]) -> int:
     try:
-        result = _asked(given)(given, standalone_mode=False)
+        result = _needed_commands(given)(given, standalone_mode=False)
     except KeyboardInterrupt:
         return _complain(given, "interrupted", "interrupted", INTERRUPTED)
     except typer.Abort:

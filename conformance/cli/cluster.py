@@ -105,7 +105,7 @@ def cluster(
         minutes=minutes,
         console=output.err(),
     )
-    reports.write(reported, lambda: Answer("cluster", (of_cluster(result, _again(result)),)))
+    reports.write(reported, lambda: Answer("cluster", (of_cluster(result, _repeating_command(result)),)))
     if json:
         record = msgspec.json.decode(result.record())
         return output.finish(
@@ -115,7 +115,7 @@ def cluster(
     return result.outcome.exit_code
 
 
-def _again(result: ClusterResult) -> str:
+def _repeating_command(result: ClusterResult) -> str:
     """Return the command that makes a run with the same settings. The runs differ, since the operating system
     schedules the processes.
     """

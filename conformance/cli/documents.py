@@ -54,7 +54,7 @@ class VariableCountDocument(msgspec.Struct, kw_only=True):
 
 
 class CountsDocument(msgspec.Struct, kw_only=True):
-    """Counts of `--counts`, over so many states."""
+    """Counts of `--counts`, over this number of states."""
 
     states: int
     complete: bool
@@ -133,7 +133,7 @@ class CheckDocument(msgspec.Struct, kw_only=True):
 
 
 class ClaimDocument(msgspec.Struct, kw_only=True):
-    """One record of the ledger and its checks. `left_out` counts deep checks that were not asked for;
+    """One record of the ledger and its checks. `left_out` counts deep checks that were not requested;
     `rests_on` names the kinds of evidence.
     """
 
@@ -540,7 +540,7 @@ class ShowRun(Document, tag="show-run", kw_only=True):
 
 
 class ReasonDocument(msgspec.Struct, kw_only=True):
-    """A guard that is false, where it stands, and the steps that fail at it."""
+    """A guard that is false, its place, and the steps that it disables."""
 
     guard: str
     at: str
@@ -694,7 +694,9 @@ class DeliveryLine(_NodeEvent, tag="delivery", kw_only=True):
 
 
 class ViewLine(_NodeEvent, tag="view", kw_only=True):
-    """A view: its members from here on, and who of them has joined, who left and who failed before it."""
+    """A view: its members from this event on, and which of them have joined, which left and which failed
+    before it.
+    """
 
     number: int
     members: list[MemberDocument]

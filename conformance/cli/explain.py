@@ -109,7 +109,7 @@ def explain(
 
 
 def _predicate(trace: Trace, state: State, predicate: str, where: str, place: Place, *, json: bool) -> int:
-    """Print the parts that make a predicate false there, or that it is true."""
+    """Print the parts of a predicate that make it false in a state, or that it is true."""
     holds = trace.program.reference.holds(state, predicate)
     failures = why_false(trace.program, state, predicate)
     if json:

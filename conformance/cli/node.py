@@ -114,10 +114,10 @@ def node(
     fixed = {"me": me, "members": members, "deliver": deliver, "log": log, "multicast": multicast}
     try:
         if seeds or bind:
-            _see_none("--bind and --seeds", fixed)
+            _refuse_options("--bind and --seeds", fixed)
             return run(_take_part(_joined(name, bind, [*(seeds or ()), *(more or ())], expect, called,
                                           protocol, key_file, metrics), key_file, json=json))  # fmt: skip
-        _see_none("--members", {"expect": expect, "as": called})
+        _refuse_options("--members", {"expect": expect, "as": called})
         addresses = _addresses(name, [*(members or ()), *(more or ())], me or 0)
         with ExitStack() as stack:
             group = _fixed(name, addresses, me or 0, protocol, deliver, key_file, stall, log, metrics,
@@ -130,7 +130,7 @@ def node(
         raise output.UsageProblem(str(error)) from error
 
 
-def _see_none(kind: str, given: Mapping[str, object]) -> None:
+def _refuse_options(kind: str, given: Mapping[str, object]) -> None:
     """Raise UsageProblem if any of these options is given; they belong to the other kind of group than
     `kind`.
     """
@@ -183,7 +183,7 @@ def _fixed(
 
 
 async def _take_part(group: Group | JoinedGroup, key_file: Path | None, *, json: bool) -> int:
-    """Be a member until a signal comes or the group fails."""
+    """Take part in the group until a signal comes or the group fails; return the exit code."""
     leave = asyncio.Event()
     handlers: dict[int, Callable[[], object]] = {signal.SIGINT: leave.set, signal.SIGTERM: leave.set}
     if key_file is not None:

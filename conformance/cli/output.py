@@ -257,7 +257,7 @@ class Saving:
         self._binding = binding if is_place(binding) else ""
 
     def keep(self, trace: Trace | None) -> None:
-        """Save the run, if there is one, a file was named, and none is saved yet."""
+        """Save the run in the file, if a file was named and has no run yet; do nothing with None."""
         if trace is None or self._file is None or self.saved or self._failed:
             return
         from antiphon.model.export import save
@@ -299,8 +299,8 @@ def saved(file: Path | None, trace: Trace | None, sought: str, binding: str = ""
 
 
 def writable_directory(option: str, directory: Path) -> None:
-    """Make a directory, unless it is there, and check that a file can be written into it, before any work is
-    begun for it.
+    """Make a directory, unless it exists, and check that a file can be written into it. Call this before the
+    work whose result goes there.
 
     Raises:
         UsageProblem: it cannot be had, or nothing can be written there.
@@ -314,7 +314,7 @@ def writable_directory(option: str, directory: Path) -> None:
 
 
 def see_reachable(option: str, directory: Path) -> None:
-    """Check that a directory is there or can be made, and takes files; make none.
+    """Check that a directory exists or can be made, and that files can be written into it. Make nothing.
 
     Raises:
         UsageProblem: it cannot be had, or nothing can be written there.

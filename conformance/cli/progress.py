@@ -17,7 +17,9 @@ from antiphon.model.bounds import Progress, Violated, Violation, resident_mb
 
 @contextmanager
 def proving(name: str, console: Console) -> Iterator[Callable[[Any], None] | None]:
-    """Show the progress of a proof for every n: finished obligations, and the last of them."""
+    """Context that shows the progress of a proof for every n: the number of finished obligations, and the
+    last of them.
+    """
     with working(name, console) as tell:
         if tell is None:
             yield None
@@ -100,14 +102,18 @@ def found_in(name: str, console: Console) -> Violated:
 
 @contextmanager
 def claims_bar() -> Iterator[Callable[[int, int, str], None]]:
-    """Show the progress of the ledger: the running exploration, its number, and how many there are."""
+    """Context that shows the progress of the ledger: the running exploration, its number, and the number of
+    all explorations.
+    """
     with _bar("explorations", TextColumn("{task.completed} of {task.total}")) as update:
         yield lambda number, total, what: update(total=total, completed=number - 1, description=what[:60])
 
 
 @contextmanager
 def walk_bar(protocol: str) -> Iterator[Callable[[int, int, int], None]]:
-    """Show the progress of a walk beside an implementation: transitions, and pairs walked of those found."""
+    """Context that shows the progress of a lockstep walk: the number of transitions, and how many of the
+    known pairs were walked.
+    """
     said = "{task.fields[transitions]:,} transitions, {task.completed:,} of {task.total:,} pairs"
     with _bar(protocol, TextColumn(said), total=1, transitions=0) as update:
         yield lambda pairs, transitions, queue: update(
@@ -117,7 +123,7 @@ def walk_bar(protocol: str) -> Iterator[Callable[[int, int, int], None]]:
 
 @contextmanager
 def runs_bar(title: str, runs: int, console: Console | None = None) -> Iterator[Callable[[int, int], None]]:
-    """Show the number of random walks that were taken."""
+    """Context that shows how many random walks were taken."""
     said = TextColumn("{task.completed:,} of {task.total:,}")
     with _bar(title, said, total=runs, console=console) as update:
         yield lambda done, _: update(completed=done)
@@ -143,7 +149,9 @@ def _bar(
 
 @contextmanager
 def working(title: str, console: Console) -> Iterator[Callable[[str], None] | None]:
-    """Show the progress of work that describes itself in words; None when the console is no terminal."""
+    """Context that shows the progress of work in the words that the work passes; it yields None when the
+    console is no terminal.
+    """
     if not console.is_terminal:
         yield None
         return

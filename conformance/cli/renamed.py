@@ -21,6 +21,8 @@ RENAMED: dict[str, dict[str, str]] = {
 
 
 def now_called(command: str, option: str) -> str | None:
-    """Return the hint for an option that a command had once; else None."""
+    """Return a hint with the present name of an option that a command had under another name; None for any
+    other option.
+    """
     now = RENAMED.get(option, {}).get(command)
     return None if now is None else f"{option} is now {now}"

@@ -44,7 +44,7 @@ def write(asked: Reports, answer: Callable[[], Answer]) -> None:
 
 
 def draw(asked: Timelines, shown: Shown | None, sought: str) -> None:
-    """Draw a run for other viewers; report if there is none."""
+    """Write a run in the formats of other viewers; report an error if there is no run."""
     for option, file, text in (("--shiviz", asked.shiviz, shiviz), ("--perfetto", asked.perfetto, perfetto)):
         if file is not None and shown is not None:
             output.write_text(option, file, text(shown))

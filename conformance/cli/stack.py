@@ -87,7 +87,7 @@ def stack(
     found = (
         smallest_on_graph(wanted, start) if engine == "graph" else smallest_by_z3(wanted, start, depth=most)
     )
-    return _tell(found, wanted, start, engine, json=json)
+    return _print_found(found, wanted, start, engine, json=json)
 
 
 def _check(text: str, wanted: tuple[Property, ...], given: frozenset[Property] | None, *, json: bool) -> int:
@@ -135,7 +135,7 @@ def _reason(judgement: Judgement, lacking: Iterable[Property]) -> str:
     return f"well-formed, but without {', '.join(missing)}" if missing else "well-formed"
 
 
-def _tell(
+def _print_found(
     found: Found, wanted: tuple[Property, ...], start: frozenset[Property], engine: str, *, json: bool
 ) -> int:
     """Print the stack that a search found, or that there is none."""

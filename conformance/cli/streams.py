@@ -54,7 +54,9 @@ _answers: list[Answer] = []
 
 
 def unwritten(option: str, file: object, error: OSError) -> None:
-    """Report that the file of an option could not be written after the work; the answer stands."""
+    """Report that the file of an option could not be written after the work. The verdict of the work
+    stands.
+    """
     told = f"{option} {file}: not written: {error.strerror}"
     sys.stderr.write(f"antiphon: {told}\n")
     if _answers:
@@ -78,14 +80,14 @@ def restore() -> None:
 
 
 def document() -> TextIO:
-    """Return the stream for the one document of a command, and for nothing else."""
+    """Return the stream of standard output on which a command prints its one document."""
     restore()
     return cast("TextIO", _answers[-1].out) if _answers else sys.stdout
 
 
 @contextmanager
 def only_documents() -> Iterator[None]:
-    """Context that sends other output than `document` to standard error."""
+    """Context in which output that is not written to `document` goes to standard error."""
     if not _answers:
         yield
         return
@@ -120,7 +122,7 @@ def standing(*, endless: bool = False) -> Iterator[Answer]:
 
 
 class _Stream:
-    """A text stream that keeps its first failure, and drops what follows."""
+    """Text stream in place of a standard stream. It stores its first failure, and drops all later output."""
 
     def __init__(self, stream: TextIO, *, endless: bool = False) -> None:
         self.failure: OSError | None = None

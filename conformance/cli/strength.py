@@ -106,7 +106,9 @@ def by_mutants(
 
 
 def check_written(file: Path, asked: Sequence[str], *, json: bool) -> int:
-    """Report whether the sections of these families rest on today's records and specifications."""
+    """Report whether the sections of these families are up to date, that is, rest on today's records and
+    specifications.
+    """
     _page_of("--check", file)
     if not file.is_file():
         raise output.UsageProblem(f"--check {file}: no such file; name the one that --write made")

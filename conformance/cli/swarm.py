@@ -168,11 +168,11 @@ def swarm(
             )  # fmt: skip
     first = next((result for result in report.failed if result.schedule is not None), None)
     short = shortened(first, settings) if first is not None and first.symptoms else first
-    homes = _kept(first, short, directory)
+    homes = _write_failing(first, short, directory)
     others = [
         (other, home)
         for other in _of_other_kinds(report, (first, short))
-        for home in _kept(other, other, directory)
+        for home in _write_failing(other, other, directory)
     ]
     again = command_of(protocol, settings)
     failing = [*([] if short is None else [(short, homes[-1] if homes else None)]), *others]
@@ -247,7 +247,7 @@ def _of_other_kinds(report: SwarmReport, told: Iterable[RunResult | None]) -> li
     return shown
 
 
-def _kept(first: RunResult | None, short: RunResult | None, directory: Path) -> list[Path]:
+def _write_failing(first: RunResult | None, short: RunResult | None, directory: Path) -> list[Path]:
     """Write the first failing run and its shortened form to directories; return the directories."""
     if first is None or short is None:
         return []

@@ -111,7 +111,9 @@ def _found(
 def _walked(
     bound: Program, logs: list[Path], observed: Observed, effort: Effort, found: Validation
 ) -> ObservedLogs | None:
-    """Return the logs with the states in which the system may be; None where no line tells anything."""
+    """Return the logs with the states in which the system may be after each line; None if no line has an
+    observation.
+    """
     if not found.lines:
         return None
     bounds = Bounds(effort.max_states, effort.max_seconds, None, effort.max_memory)
@@ -194,7 +196,7 @@ def _print_failure(found: Validation, failed: Failure) -> None:
         console.print(Text(f"  {seen.place}  {seen.text[:200]}", style="bold"), soft_wrap=True)
     one = failed.states == 1
     console.print("the state there:" if one else f"{failed.states:,} states are possible there")
-    alike = Counter(_alike(found, item) for item in failed.stuck)
+    alike = Counter(_shown_of_state(found, item) for item in failed.stuck)
     for (values, obstacles), count in list(alike.items())[:STATES_SHOWN]:
         if not one:
             which = "in all of them" if count == failed.states else f"in {counted(count, 'state')}"
@@ -208,7 +210,7 @@ def _print_failure(found: Validation, failed: Failure) -> None:
         console.print(f"  and {counted(left, 'state')} more (--json has {len(failed.stuck):,})")
 
 
-def _alike(found: Validation, item: Stuck) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _shown_of_state(found: Validation, item: Stuck) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the text that describes a state without explanation: the values of variables that the next lines
     mention, and the obstacles to each line. States with the same text are shown once.
     """

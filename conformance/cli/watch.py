@@ -46,7 +46,7 @@ def watch(
     try:
         done = pipeline.watch(
             folder, lake, master=master, every_s=every, silence_s=silence, promise=promise or (TOTAL_ORDER,),
-            once=once, tell=(lambda _: None) if json else _tell,
+            once=once, tell=(lambda _: None) if json else _print_change,
         )  # fmt: skip
     except pipeline.InputError as error:
         raise output.UsageProblem(str(error)) from error
@@ -70,7 +70,7 @@ def watch(
     return done.outcome.exit_code
 
 
-def _tell(standing: Standing) -> None:
+def _print_change(standing: Standing) -> None:
     """Print a change in the known state of a run."""
     head = f"{standing.run} {standing.standing}, {counted(standing.events, 'event')}"
     console = output.out()

@@ -37,8 +37,8 @@ class Model:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Comparison of both sides' answers on a model; `difference` is empty if they agree, and the reason if
-    `outcome` is unknown.
+    """Comparison of the answers of both checkers about a model; `difference` is empty if they agree, and the
+    reason if `outcome` is unknown.
     """
 
     model: Model
@@ -76,8 +76,8 @@ SMALLEST: dict[str, int | bool] = {"processes": 2, "messages": 1}
 
 
 def small_models(specifications: Iterable[tuple[str, type[Spec]]]) -> Iterator[Model]:
-    """Return the instances to compare, of specifications by name: as printed, and with all repairs if there
-    are any.
+    """Yield the instances of specifications that are compared: as printed, and with all repairs if there are
+    any.
     """
     for name, spec in specifications:
         declared = declare(spec).constants

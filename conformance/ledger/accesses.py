@@ -22,8 +22,8 @@ STEPS = ("report", "decide", "adopt")
 
 
 def shared_queues() -> tuple[bool, str]:
-    """Check that step 1 of figure 32 reads a queue of total order, and step 6 writes two: as printed, and
-    more of them with all repairs.
+    """Check that step 1 of figure 32 reads a queue of total order, and that step 6 writes two of them, as
+    printed; with all repairs both use more queues.
     """
     printed, repaired = _accesses(program(IrbpChecked)), _accesses(program(IrbpChecked, repairs="all"))
     good = printed == ({"numbered"}, {"numbered", "stable"})

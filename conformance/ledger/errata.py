@@ -60,8 +60,8 @@ def refuted(claims: Iterable[Claim]) -> tuple[Claim, ...]:
 
 
 def section(result: ClaimResult, command: Command) -> Section:
-    """Write the section of one claim from the results of its checks; `command` is the command that runs a
-    check alone.
+    """Return the errata's section on one claim, made from the results of its checks. `command` returns the
+    command that runs one check.
     """
     claim = result.claim
     shown = _shown(result)

@@ -45,7 +45,9 @@ PACKAGES = ("hypothesis", "llvmlite", "msgspec", "networkx", "numpy")
 
 
 class _Run(msgspec.Struct, frozen=True, array_like=True):
-    """A trace by numbers: of its initial state, and of each step among the candidates where it is taken."""
+    """Trace stored as numbers: that of its initial state, and for each step its index among the steps that
+    may be enabled.
+    """
 
     start: int
     steps: tuple[int, ...]
@@ -55,7 +57,7 @@ class _Run(msgspec.Struct, frozen=True, array_like=True):
 
 
 class _Entry(msgspec.Struct, frozen=True):
-    """A report without its program. `runs` are the traces of the verdicts, which stand here without them."""
+    """Report stored without its program. The traces of its verdicts are in `runs`."""
 
     basis: str
     verdicts: tuple[Verdict, ...]
@@ -170,8 +172,8 @@ def _basis(*made_of: object) -> str:
 
 @cache
 def answering_code() -> str:
-    """Return a digest of the code that answers: what reads specifications, what explores them, and their
-    common modules.
+    """Return a digest of the code that determines an answer: the code that reads specifications, that
+    explores them, and what both import.
     """
     texts = (file.read_text(encoding="utf-8") for file in _code_files())
     return _digest(sys.version, version("antiphon"), *(version(name) for name in PACKAGES), *texts)

@@ -47,7 +47,9 @@ and no message names m0 any more.
 
 
 class _Script:
-    """Steps of DTP as they are written down; updates are numbered as they are broadcast, ACKs by gsn."""
+    """Script of a run of DTP under construction: its steps as text. Updates are numbered in the order of
+    their broadcasts, ACKs by gsn.
+    """
 
     def __init__(self) -> None:
         self.steps: list[str] = []
@@ -162,8 +164,8 @@ def _after(bound: Program, state: State, wanted: str) -> State | None:
 
 
 def ahead(bound: Program, state: State, predicate: str) -> tuple[int, bool]:
-    """Count the states after `state` without faults, until the predicate is true in one; return also whether
-    it is.
+    """Count the states reachable from `state` without faults, and stop when the predicate is true in one.
+    Return the count, and whether it became true.
 
     Raises:
         SpecError: the specification has an error in a reached state.
@@ -211,7 +213,7 @@ def fullest_buffers() -> tuple[bool, str]:
         bound = program(
             DtpChecked, repairs="all", processes=n, messages=updates, losses=0, timeouts=0, nulls=0
         )
-        messages, acks = _kept(bound, follow(bound, script), 0)
+        messages, acks = _buffer_sizes(bound, follow(bound, script), 0)
         good = good and (messages, acks) == (3 * n - 2, n - 1)
         found.append(
             f"after {len(script)} steps of {n} processes, no loss among them, one keeps {messages} MSGs and "
@@ -231,7 +233,9 @@ def idle_rounds() -> tuple[bool, str]:
         )
         growth.append(
             [
-                _kept(bound, follow(bound, [step for k in range(rounds) for step in idle_round(k + 1)]), 0)
+                _buffer_sizes(
+                    bound, follow(bound, [step for k in range(rounds) for step in idle_round(k + 1)]), 0
+                )
                 for rounds in (2, 4)
             ]
         )
@@ -242,7 +246,7 @@ def idle_rounds() -> tuple[bool, str]:
     )
 
 
-def _kept(bound: Program, state: State, process: int) -> tuple[int, int]:
+def _buffer_sizes(bound: Program, state: State, process: int) -> tuple[int, int]:
     """Return the numbers of MSGs and ACKs in the buffer of a process of DTP."""
     buffer, acks = (state[bound.variables.index(name)][process] for name in ("buffer", "acks"))
     return len(buffer), sum(ack is not None for ack in acks)

@@ -261,7 +261,9 @@ def class_place(program: Program) -> Location | None:
 
 
 def root_of(place: str | Path, roots: Iterable[Path]) -> str | None:
-    """Return the path relative to the first of these folders that contains it, with `/`, or None."""
+    """Return a path relative to the first of these folders that contains it, with `/` as separator; None if
+    none does.
+    """
     for root in roots:
         for path, base in ((Path(place), root), (Path(place).resolve(), root.resolve())):
             whole = path if path.is_absolute() else base / path
@@ -307,7 +309,7 @@ def _is_ours(place: Location) -> bool:
 
 
 def facts_as_text(facts: Mapping[str, Fact]) -> dict[str, str]:
-    """Return facts as text: truth values in small letters, other numbers as they are."""
+    """Return facts as text: truth values in small letters, other numbers unchanged."""
     return {
         name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in facts.items()
     }

@@ -37,7 +37,7 @@ class Queue:
 
 @dataclass(frozen=True)
 class Log:
-    """Log in a variable; `place` is the variable that says how much of it each member has read."""
+    """Log in a variable; the variable `place` says how much of it each member has read."""
 
     variable: str
     place: str
@@ -104,7 +104,7 @@ def _sets(program: Program) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class _Access:
-    """An action that takes from the head of a sequence, or appends to its end."""
+    """Access of an action to a sequence: it takes from the head, or appends to the end."""
 
     action: str
     actor: str | None
@@ -309,7 +309,7 @@ class Traffic:
         since the last state.
         """
         stood = self._standing.get((queue.variable, *keys), [])
-        kept = _kept([one.content for one in stood], contents)
+        kept = _former_places([one.content for one in stood], contents)
         receiver = keys[queue.receiver] if queue.receiver is not None else None
         others = [key for place, key in enumerate(keys) if place != queue.receiver]
         packets = []
@@ -324,7 +324,7 @@ class Traffic:
         return packets
 
 
-def _kept(before: list[Any], after: tuple[Any, ...]) -> list[int | None]:
+def _former_places(before: list[Any], after: tuple[Any, ...]) -> list[int | None]:
     """Return, for each item of a queue, its index in the queue's former state; None for a new item.
 
     As a rule items are removed at the head and appended at the end. Where this does not explain the new state

@@ -232,7 +232,7 @@ class _Page:
         cells[here] = lane[here]
 
     def _back(self) -> None:
-        """Draw the place where a lasso goes on."""
+        """Draw the arrow from the end of a lasso back to the state in which it goes on."""
         loop = self.diagram.loop
         if loop is not None and loop < self.diagram.rows:
             self._round("└─", f"↻ on with step {loop + 1 + self.diagram.skipped}")

@@ -154,7 +154,9 @@ class _Text:
         yield self.leaf(node, names, value)
 
     def helper(self, node: ast.Call, name: str) -> bool:
-        """Return True if this is a call of a method of the specification by position."""
+        """Return True if the expression calls a method of the specification with positional arguments
+        only.
+        """
         return name in self.reader.methods and not node.keywords
 
     def inside(self, node: ast.Call, name: str, names: dict[str, Any], value: bool) -> Iterator[Failure]:

@@ -40,7 +40,7 @@ def constants(program: Program) -> str:
 
 
 def repairs(program: Program) -> str:
-    """Return the repairs of a program that are on; "" where there are none."""
+    """Return the repairs of a program that are switched on, in words; "" if there are none."""
     known = [item.name for item in program.declaration.constants if item.repair]
     on = [name for name in known if program.constants[name]]
     if not known:
@@ -80,8 +80,8 @@ def explored(exploration: Exploration) -> str:
 
 
 def in_logs(report: VerifyReport) -> list[tuple[str, Counter[Outcome], str]]:
-    """Return for each judged property how many runs keep it, break it or leave it open, and the first
-    violation, or why it is open.
+    """Return, for each judged property, the number of runs by outcome, and the first violation or else the
+    reason why the property is unknown.
     """
     broken: dict[str, str] = {}
     for verdict in report.verdicts:

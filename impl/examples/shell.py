@@ -36,12 +36,12 @@ class Answering(Protocol):
     """Replica that answers requests given as words."""
 
     async def __aenter__(self) -> Any:
-        """Begin to take part."""
+        """Enter the replica's context: it begins to execute commands."""
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Stop taking part."""
+        """Leave the replica's context: it stops executing commands."""
 
     async def answer(self, words: list[str]) -> object:
         """Execute a line and return its result. Raise `Refused` if it is no request."""

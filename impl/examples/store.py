@@ -85,7 +85,7 @@ class Store(Replica["str | bool | None"]):
         return msgpack.encode(self.items)
 
     def restore(self, state: bytes) -> None:
-        """Replace all keys and values by these."""
+        """Replace all keys and values by those in `state`."""
         self.items = msgpack.decode(state, type=dict[str, str])
 
     async def answer(self, words: list[str]) -> object:

@@ -119,7 +119,9 @@ class _Source:
 
 
 class Batches:
-    """Messages of one member on their way into its core, and of all members on their way out of it."""
+    """Queues of one member: its own messages on their way into the core as batches, and all members' messages
+    on their way out of it.
+    """
 
     def __init__(
         self,
@@ -375,14 +377,16 @@ class Batches:
         return released
 
     def release(self) -> list[Delivery]:
-        """Return the messages that still waited for other members, since all members have them now."""
+        """Return the messages that still waited for reports of other members, since all members have them
+        now.
+        """
         released = [message for kept in self._kept for message in kept.messages]
         self._kept.clear()
         self._released_bytes = self._delivered_bytes
         return released
 
     def take(self) -> None:
-        """Note that the application has taken everything that was delivered to it."""
+        """Record that the application has taken everything that was delivered to it."""
         self._taken = self._released_bytes
         self._look()
 
@@ -407,7 +411,9 @@ class Batches:
         self._open = not any(self._untaken(process) >= self._untaken_bytes for process in self._counted)
 
     def _untaken(self, process: int) -> int:
-        """Return the number of delivered bytes that an application has not taken, as far as is known here."""
+        """Return the number of delivered bytes that the application of a member has not taken, as far as this
+        member knows.
+        """
         taken = self._taken if process == self._me else self._sources[process].taken
         return self._delivered_bytes - taken
 

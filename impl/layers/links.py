@@ -95,7 +95,7 @@ class LinkSnapshot(NamedTuple):
 
 
 class LinksSnapshot(NamedTuple):
-    """All links of one member, by the other member's number."""
+    """State of all links of one member, by the number of the other member."""
 
     links: tuple[tuple[int, LinkSnapshot], ...]
 
@@ -260,7 +260,7 @@ class _Link:
         return self._answer or bool(self._resend) or (bool(self._waiting) and self._open)
 
     def segments(self, now: float) -> Iterable[Segment]:
-        """Return the segments to send now: missing ones, new ones, or an acknowledgement alone."""
+        """Return the segments to send now: missing ones, new ones, or a bare acknowledgement."""
         bits = self._bits()
         segments = []
         for number in self._resend:

@@ -51,7 +51,7 @@ _WORDS = {number: name.lower() for name, number in vars(DatagramKind).items() if
 
 
 class Standing(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """State of a process, for anybody with the key who queries it."""
+    """State of a process, sent to anybody who has the group's key and asks for it."""
 
     me: Member
     view: Annotated[int, Meta(ge=0)]

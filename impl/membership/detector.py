@@ -84,7 +84,9 @@ class Suspicion(NamedTuple):
 
 
 class Detector:
-    """Detector of one member: the silences of others, by their incarnations."""
+    """Failure detector of one member: how long each other member, named by its incarnation, has been
+    silent.
+    """
 
     def __init__(self, timeouts: Timeouts) -> None:
         self.timeouts = timeouts

@@ -98,7 +98,7 @@ class Epoch:
     def _list_change(
         self, implementation: Implementation[Any], timeouts: Timeouts, chance: Chance, now: float
     ) -> ListChange:
-        """Return the change of the lists that this protocol has."""
+        """Return the machine that changes the list, of the kind that this protocol needs."""
         roster, place, deliver = self.roster, self.me, self.endpoint.adopt
         if not implementation.reforms:
             external = implementation.external
@@ -143,7 +143,7 @@ class Epoch:
 
     @property
     def stopped(self) -> bool:
-        """Return True if the protocol has ended, and only the change goes on."""
+        """Return True if the protocol of the list has ended, while the change of the list goes on."""
         return self.change.stopped
 
     def go_on(self, now: float) -> Next | Out | None:
@@ -169,7 +169,7 @@ class Epoch:
     # Time, and what goes out --------------------------------------------------------------------------------
 
     def tick(self, now: float) -> None:
-        """Let every waiting time run out whose end has come."""
+        """Run the timers that are due, of the protocol and of the change."""
         if self.linked:
             self._links.tick(now)
         if not self.stopped and not self.over:

@@ -47,7 +47,7 @@ class ListChange(Protocol):
 
     @property
     def stopped(self) -> bool:
-        """Return True if the epoch's protocol has ended, and only the change goes on."""
+        """Return True if the protocol of the list has ended, while the change of the list goes on."""
         ...
 
     @property

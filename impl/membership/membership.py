@@ -149,7 +149,7 @@ class Membership:
         tracer: Tracer = NULL_TRACER,
         chance: Chance | None = None,
     ) -> None:
-        """Process `me` of the group with this name.
+        """Make the membership of process `me` in the group with this name.
 
         `seeds` are the addresses of processes that may be members: who joins asks them. With `founds` this
         process is the founder: it makes the first list when so many processes, itself too, want to be on it.
@@ -258,7 +258,7 @@ class Membership:
             self._seeds = (*self._seeds, seed)
 
     def leave(self, now: float) -> None:
-        """Add an address to the seeds that are asked.
+        """Ask this address too, like a seed.
 
         The earlier broadcasts of this member are delivered before; it broadcasts nothing more.
 
@@ -276,7 +276,7 @@ class Membership:
         self._go_on(now)
 
     def farewell(self) -> None:
-        """Tell the former fellow members that this process needs nothing more, since it ends now."""
+        """Send the former fellow members a notice that this process needs nothing more, since it ends now."""
         for member in self._last.members:
             if member != self.me:
                 self._send(member, DatagramKind.ENDED, self._last.number)

@@ -188,7 +188,9 @@ Message = Invitation | Vote | Refusal | NewList | Ask | Recovery | Agreed | Toke
 
 
 def flaw(message: Message, members: int) -> str | None:
-    """Return why no correct member of a view of so many says this, or None."""
+    """Return the reason why no correct member of a view with this many members sends this message, or
+    None.
+    """
     match message:
         case Vote(ends=ends, joining=joining, suspected=suspected, given_up=given_up):
             if not all(member.reachable for member in joining):
@@ -337,7 +339,7 @@ class Reformation:
         chance: Chance,
         now: float = 0.0,
     ) -> None:
-        """Begin with list 1, of all members; without `lists` this member is alone.
+        """Begin with list 1, which has all members; without `lists` this member is the only one.
 
         `deliver` delivers all that `lists` has, at the end of the view.
         """
@@ -424,8 +426,8 @@ class Reformation:
         return self._spent[0] + complete_at - self._called_at, self._spent[1] + now - complete_at
 
     def suspect(self, suspected: frozenset[int], given_up: frozenset[int]) -> None:
-        """Wait no longer for those that are `suspected`; leave out of the next view those that are
-        `given_up`.
+        """Stop waiting for the members that are `suspected`; leave those that are `given_up` out of the next
+        view.
         """
         self._suspected, self._given_up = suspected, given_up
 
@@ -434,7 +436,7 @@ class Reformation:
         self._calls.add(kind)
 
     def leave(self) -> None:
-        """Ask for a view without this member, again with each list until it has come."""
+        """Ask for a view without this member; repeat that with each list until such a view comes."""
         self.leaving = True
         self.call(Kind.REGULAR)
 
@@ -583,7 +585,9 @@ class Reformation:
         self._to_others(Invitation(version))
 
     def _next_version(self) -> int:
-        """Return the next version number of this member's own: member 0 has 2, n + 2, 2n + 2 and so on."""
+        """Return the next higher version number that belongs to this member: member 0 has 2, n + 2, 2n + 2
+        and so on.
+        """
         return self.highest + 1 + (self.me - self.highest + 1) % self.members
 
     def _own_vote(self, version: int) -> Vote:

@@ -146,7 +146,7 @@ class Transfers:
         self._taking.link.send(1, _encode(_Want(after)))
 
     def taken(self) -> None:
-        """Forget the state that has come, since the application has it."""
+        """Delete the received state, since the application has loaded it."""
         self.state, self._taking.pieces = None, []
 
     # Who has one --------------------------------------------------------------------------------------------
@@ -194,8 +194,8 @@ class Transfers:
     # Datagrams ----------------------------------------------------------------------------------------------
 
     def received(self, source: bytes, transfer: int, data: bytes, now: float) -> bool | None:
-        """Handle a datagram of a transfer. Return False if it is none, and None if this member has given up
-        the transfer.
+        """Handle a datagram of a transfer. Return False if it is invalid, and None if this member has given
+        up the transfer.
         """
         if transfer <= 0:
             if source != self.donor or transfer != -self._asked:

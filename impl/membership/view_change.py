@@ -85,8 +85,8 @@ class Call(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag
 
 
 class Told(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="told"):
-    """Report of step 1: the sender's knowledge, the processes that have asked it to join, and whether it
-    leaves.
+    """Report of step 1: the sender's knowledge, the processes that have asked the sender for admission, and
+    whether the sender leaves.
     """
 
     report: Report
@@ -269,13 +269,15 @@ class ViewChange:
             self._look()
 
     def leave(self) -> None:
-        """Call for a view without this member, if it has not reported yet; it stays until that view comes."""
+        """Call for a view without this member, unless it has reported already. The member stays until that
+        view comes.
+        """
         if self.me not in self.heard:
             self.leaving = True
             self.call(Kind.REGULAR)
 
     def admit(self, joining: Member) -> None:
-        """Call for a view with this process too, if this member has not reported yet."""
+        """Call for a view that this process is added to, unless this member has reported already."""
         if self.me not in self.heard:
             if joining not in self._joining:
                 self._joining.append(joining)

@@ -53,7 +53,7 @@ class CoreBase(Generic[M]):
         return next((kind for kind in self._violations if kind.breaks_order), None)
 
     def start(self, now: float) -> None:
-        """Take part; nothing has to be done before the first message."""
+        """Set the time at which the core begins; a core that has to act then overrides this method."""
 
     def settle(self, now: float) -> list[Delivery]:
         """Return, once, the deliveries in order. A core with internal steps overrides this method and takes
@@ -106,7 +106,7 @@ class TimedCore(CoreBase[M], ABC, Generic[M, T]):
         self._now = 0.0
 
     def start(self, now: float) -> None:
-        """Take part; nothing has to be done before the first message."""
+        """Set the time at which the core begins; a core that has to act then overrides this method."""
         self._now = now
 
     def settle(self, now: float) -> list[Delivery]:

@@ -86,7 +86,9 @@ class Flushes(Protocol):
         ...
 
     def report(self) -> Report:
-        """Return the knowledge of this process; after this only `merge` and `adopt` are called."""
+        """Return the knowledge of this process. The core has stopped then: only `merge` and `adopt` may
+        follow.
+        """
         ...
 
     def merge(self, reports: Sequence[Report], missing: bool) -> Report:

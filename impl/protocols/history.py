@@ -45,7 +45,7 @@ class HistorySnapshot(NamedTuple):
 
 
 class History:
-    """The messages of one list, as far as one member knows them."""
+    """Messages of one list that one member knows."""
 
     def __init__(self, members: int, kept_bytes: int) -> None:
         """Begin with no ordered message. At most `kept_bytes` of stable messages are kept; with 0 none."""

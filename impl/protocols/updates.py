@@ -5,7 +5,7 @@ Rules of this file:
 1. No clock, socket, randomness or thread. Over queues nothing is sent again, so that no timer runs.
 2. One public action is one atomic step, and a step never waits. `deliver` and `acknowledge` are the internal
   steps; `settle` takes these steps until none is left.
-3. `multicast` is to the others; what a process keeps itself, the text says.
+3. `multicast` sends to the other processes; whether a process also keeps its own copy, the paper says.
 4. Whoever calls `receive` has checked the message's ranges (`messages.flaw`). What no correct member says is
    counted in `violations` and changes nothing.
 5. Nothing far ahead is kept: a subclass says how many numbers, and how many updates of one process without a
@@ -89,7 +89,9 @@ class UpdatesSnapshot(NamedTuple):
 
 
 class Updates(CoreBase[Any], ABC):
-    """Process `me` of the members; `antiphon.impl.protocols.core` tells a shell how to use a core."""
+    """Common part of the cores of CM and Pinwheel at process `me`; `antiphon.impl.protocols.core` tells a
+    shell how to use a core.
+    """
 
     protocol: str
     """Name of the protocol in `repr`."""
@@ -184,8 +186,8 @@ class Updates(CoreBase[Any], ABC):
     # Of its own accord ------------------------------------------------------------------------------------
 
     def acknowledge(self, now: float) -> bool:
-        """Acknowledge an update as holder, `by multicasting ACK(t, U_id, g)`, once everything before it is
-        here.
+        """Number an update as holder of the token, `by multicasting ACK(t, U_id, g)`, once all earlier
+        updates are here. Return False if that is not possible.
         """
         del now
         if not self.holding or not self._has_all or self._acknowledged == NATURAL_MAX:
@@ -300,8 +302,8 @@ class Updates(CoreBase[Any], ABC):
 
     @property
     def stable(self) -> int:
-        """Number up to which this process has delivered all updates, and knows that all processes
-        have them.
+        """Return the highest gsn up to which this process has delivered all updates, and knows that all
+        processes have them.
         """
         return max(0, min(self._stable(), self._status))
 

@@ -151,7 +151,9 @@ class Snapshot(NamedTuple):
 
 
 class Core(CoreBase[Message]):
-    """Process `me` of a list; it is also a `Flushes` (`antiphon.impl.protocols.flush`)."""
+    """Core of view-synchronous multicast at process `me` of a list, which ends in a flush
+    (`antiphon.impl.protocols.flush`).
+    """
 
     lost = False
     caught_up = False
@@ -194,7 +196,7 @@ class Core(CoreBase[Message]):
         return self._own_bytes >= self._unstable_bytes_max
 
     def broadcast(self, payload: bytes, now: float) -> Identifier:
-        """Multicast a message (`send (i,m) to all`); the own copy is here at once.
+        """Multicast a message (`send (i,m) to all`), and deliver it at this process at once.
 
         Raises:
             Busy: `busy`; nothing was done.

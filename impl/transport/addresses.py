@@ -111,7 +111,7 @@ class Multicast(NamedTuple):
 async def multicast(group: Address, sender: socket.socket) -> Multicast:
     """Join a multicast group, and let a bound socket send to it: on the network of the socket's own address.
 
-    Of IP version 6 that is the zone of the group ("ff12::7%eth0"). Datagrams do not leave that network.
+    In IP version 6 the group's zone names the network ("ff12::7%eth0"). Datagrams do not leave that network.
 
     Raises:
         UnusableAddress: it is no multicast address of the socket's IP version, the own address or the zone

@@ -131,7 +131,7 @@ class Endpoint(Generic[M]):
         self._deliveries: list[Delivery] = []
 
     def start(self, now: float) -> None:
-        """Take part: once, before every other call."""
+        """Start the endpoint; call this once, before every other method."""
         self.core.start(now)
         self.progress_at = now
         self._heartbeats.start(now)
@@ -284,7 +284,7 @@ class Endpoint(Generic[M]):
         self._batches.go_on(names, ids, number)
 
     def count_on(self, sources: Sequence[int]) -> None:
-        """Let only the applications of these members hold everybody back (`Batches.count_on`)."""
+        """Wait only for the applications of these members: `Batches.count_on` of the layers."""
         if self._batches is not None:
             self._batches.count_on(sources)
 
@@ -326,7 +326,7 @@ class Endpoint(Generic[M]):
         return self._batches.held
 
     def waits(self) -> tuple[Wait, ...]:
-        """Return the messages that must come before this member can go on; silent members first."""
+        """Return the messages that this member needs before it can go on; those of silent members first."""
         return self._silent() + self._needs()
 
     @property

@@ -75,7 +75,9 @@ class MemberShell(Shell):
         self._step(self.membership.leave)
 
     def farewell(self) -> None:
-        """Tell the others that this process ends: it has left, and nobody needs it."""
+        """Send the other members a notice that this process ends, since it has left and no other member needs
+        it.
+        """
         self._step(lambda _: self.membership.farewell())
 
     def flush(self) -> None:
@@ -83,7 +85,7 @@ class MemberShell(Shell):
         self._step(lambda _: None)
 
     def stop(self) -> None:
-        """Stop at once, and leave the socket to others. A second call does nothing."""
+        """Stop at once, and leave the socket open for other groups. A second call does nothing."""
         super().stop()
         if self._socket is not None:
             self._socket.remove(self)

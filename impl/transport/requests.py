@@ -67,7 +67,7 @@ class RequestPort:
         self._socket = socket
 
     def close(self) -> None:
-        """Stop at once, and leave the socket to others. A second call does nothing."""
+        """Stop at once, and leave the socket open for other groups. A second call does nothing."""
         if self._socket is not None:
             self._socket.remove(self)
             self._socket = None

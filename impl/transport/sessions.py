@@ -131,8 +131,8 @@ class Sessions:
             self._frames.append(Frame(to, self._seal(known, data)))
 
     def received(self, address: Address, frame: bytes, now: float) -> Received | Rejected | None:
-        """Return the group's bytes in a frame from an address, or the reason why there are none; None for a
-        greeting.
+        """Return the group's bytes in a frame from an address, or the reason for rejecting it; None for a
+        greeting, which has none.
         """
         if len(frame) < FRAME_BYTES:
             return Rejected(Rejection.TRUNCATED, f"{len(frame)} bytes; a frame has at least {FRAME_BYTES}")

@@ -91,7 +91,7 @@ class Life:
 
     @property
     def told_wrong(self) -> int:
-        """Number of all violations in messages to this run."""
+        """Return the number of violations of all kinds in messages to this run."""
         return self.violations + _wrong(self.machine.epoch)
 
 
@@ -275,9 +275,7 @@ class SimulatedMembers:
         return True
 
     def want(self, process: int, payload: bytes) -> None:
-        """Let the application of a running process broadcast as soon as it can, in this run or a
-        later one.
-        """
+        """Let the application of a process broadcast as soon as it can, in this run or a later one."""
         self._waiting[process].append(payload)
         life = self.life(process)
         if life.alive and not life.paused and not life.machine.busy:

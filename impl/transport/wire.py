@@ -115,8 +115,8 @@ class Codec(Generic[M]):
         return envelope
 
     def _foreign(self, data: bytes) -> Rejected | None:
-        """Return the rejection of bytes that open like an envelope of another protocol or version, if they
-        do.
+        """Return a rejection if the bytes begin like an envelope of another protocol or version, else
+        None.
         """
         try:
             opening = self._opening.decode(data)

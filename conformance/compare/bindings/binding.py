@@ -121,22 +121,23 @@ class Binding(Protocol):
         """Return the process and the packet that the step concerns."""
 
     def perform(self, me: int, snapshot: Any, step: Step, datagram: bytes | None) -> Effect:
-        """Let process `me` take the step in its present state; with a datagram, by receiving that.
+        """Let process `me`, in the state of a snapshot, take the step; with a datagram, by receiving it.
+        Return the effect.
 
         Raises:
             Refused: it would not.
         """
 
     def drive(self, me: int, snapshot: Any, step: Step | None, datagram: bytes | None) -> None:
-        """Drive process `me`, like a shell, through the step (None: only its internal steps and timers); the
-        process itself stays in its state.
+        """Drive process `me` from a snapshot through the step, as a shell does (None: only its internal steps
+        and timers), and check what the shell observes.
 
         Raises:
             Misreports: its report differs from the effect of the step.
         """
 
     def offers(self, me: int, snapshot: Any) -> frozenset[Step]:
-        """Return the internal steps that the process would take now."""
+        """Return the internal steps that the process would take in the state of a snapshot."""
 
     def project(self, me: int, snapshot: Any) -> Mapping[str, object]:
         """Return the values of the variables that the process shows, frozen: its own value of a map, its
@@ -155,7 +156,9 @@ def trait(binding: Binding, name: str) -> bool:
 
 
 def is_own(binding: Binding, variable: str) -> bool:
-    """Return True if a variable is a map over the processes, of which each of them projects its own entry."""
+    """Return True if a variable is a map over the processes, so that each process projects its own entry of
+    it.
+    """
     is_map = isinstance(binding.program.domains[variable].type, MapOf)
     return is_map and not trait(binding, "whole") and variable not in getattr(binding, "joint", ())
 

@@ -87,8 +87,8 @@ class ChandraTouegBinding:
         return self._effect(core, ())
 
     def stimulus(self, step: Step) -> Stimulus:
-        """Return the target of a step: the receiver of a message, else the process that is its first
-        argument.
+        """Return the process and the packet that a step concerns: the receiver of a message, else the process
+        that is its first argument.
         """
         if step.action == "receive":
             packet: Any = step.arguments[0]
@@ -97,7 +97,7 @@ class ChandraTouegBinding:
         return Stimulus(me.index)
 
     def perform(self, me: int, snapshot: Any, step: Step, datagram: bytes | None) -> Effect:
-        """Take the step in the consensus of `me`."""
+        """Take the step in the consensus of `me`, set to a snapshot; return the effect."""
         core = self._cores[me]
         if self._standing[me] != snapshot:
             core.restore(snapshot)

@@ -52,7 +52,7 @@ class KeepsTheToken(Core):
 
     @property
     def holding(self) -> bool:
-        """Return True also if the last number was given by this process."""
+        """Return True also if this process assigned the last number."""
         last = (self._acknowledged - 1) % self.members
         return super().holding or (self._acknowledged > 0 and last == self.me)
 
@@ -99,7 +99,7 @@ class DeliversWhenStable(Core):
 
     @property
     def deliverable(self) -> bool:
-        """Return True only if all have the next update, which takes another round."""
+        """Return True only if all processes have the next update, which takes another round."""
         return self._status < self._stable() and super().deliverable
 
 

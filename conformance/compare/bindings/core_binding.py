@@ -96,7 +96,7 @@ def message_of(payload: bytes) -> Message:
 
 
 class CoreBinding(Driven[M]):
-    """A specification's program and the cores of a protocol, as `Binding` asks for them.
+    """Binding of a specification's program to the cores of a protocol; `Binding` documents the methods.
 
     Attributes:
         protocol: the name of the implementation (`antiphon.impl.registry`).
@@ -171,7 +171,7 @@ class CoreBinding(Driven[M]):
 
     @abstractmethod
     def packet(self, sender: int, to: int, message: M) -> object:
-        """Return the specification's packet for a message on its way."""
+        """Return the specification's packet for a message in flight."""
 
     @abstractmethod
     def project(self, me: int, snapshot: Any) -> Mapping[str, object]:
@@ -208,7 +208,7 @@ class CoreBinding(Driven[M]):
         return int(count)
 
     def offers(self, me: int, snapshot: Any) -> frozenset[Step]:
-        """Return the internal steps that the process would take now."""
+        """Return the internal steps that the process would take in the state of a snapshot."""
         found: set[Step] = set()
         probe = self.probe(me, snapshot)
         for action in self.internal:
@@ -249,9 +249,9 @@ class CoreBinding(Driven[M]):
     def enabled(
         self, me: int, view: Mapping[str, object], whole: Mapping[str, object] = MappingProxyType({})
     ) -> list[Step]:
-        """Return the enabled steps of `me` with these values, when everything was broadcast, nothing is in
-        flight, and the others are in their initial state, which decides nothing about its timers. `whole` are
-        values of all processes together.
+        """Return the enabled steps of `me` in a state with these values of its variables: every message was
+        broadcast, nothing is in flight, and the other processes are in their initial state. `whole` are
+        values of variables that are no maps over processes.
         """
         (state,) = self._timing.initial()
         values: dict[str, Any] = dict(zip(self.program.variables, state, strict=True))
@@ -275,8 +275,8 @@ class CoreBinding(Driven[M]):
         return self._effect(me)
 
     def stimulus(self, step: Step) -> Stimulus:
-        """Return the target of a step: the receiver of its packet, else the process that is its first
-        argument.
+        """Return the process and the packet that a step concerns: the receiver of its packet, else the
+        process that is its first argument.
         """
         match step.arguments:
             case (Process(index=me), Process(index=sender)) if self.queues:
@@ -287,7 +287,7 @@ class CoreBinding(Driven[M]):
         return Stimulus(None if step.action == "lose" else packet.to.index, packet)
 
     def perform(self, me: int, snapshot: Hashable, step: Step, datagram: bytes | None) -> Effect:
-        """Take the step in the core of `me`."""
+        """Take the step in the core of `me`, set to a snapshot; return the effect."""
         core = self._cores[me]
         if self._standing[me] != snapshot:
             core.restore(snapshot, NOW)

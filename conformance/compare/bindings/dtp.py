@@ -89,7 +89,7 @@ class DtpBinding(CoreBinding[wire_messages.Message]):
         return {**self._view(me, snapshot, nulls), "broadcasts": snapshot.expected[me] - 1}
 
     def packet(self, sender: int, to: int, message: wire_messages.Message) -> spec.Packet:
-        """Return the specification's packet for a message on its way."""
+        """Return the specification's packet for a message in flight."""
         receiver = Process(to)
         match message:
             case wire_messages.Msg(payload=payload):

@@ -99,8 +99,8 @@ class KeepsStable(Core):
 
 
 class IgnoresTold(Core):
-    """Planted fault in DTP (section 4.2), as printed: an ACK says nothing of its sender's knowledge. Correct
-    code carries R.
+    """Planted fault in DTP (section 4.2), as printed: an ACK does not carry what its sender knows of the
+    others. Correct code carries R.
     """
 
     def _take(self, message: Pass) -> None:

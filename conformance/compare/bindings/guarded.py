@@ -100,7 +100,7 @@ class Guarded:
         return stimulus
 
     def perform(self, me: int, snapshot: Any, step: Step, datagram: bytes | None) -> Effect:
-        """Let process `me` take the step in its present state.
+        """Let process `me`, in the state of a snapshot, take the step; return the effect.
 
         Raises:
             Refused: it would not.
@@ -117,7 +117,7 @@ class Guarded:
             self.binding.drive(me, snapshot, step, datagram)
 
     def offers(self, me: int, snapshot: Any) -> frozenset[Step]:
-        """Return the internal steps that the process would take now."""
+        """Return the internal steps that the process would take in the state of a snapshot."""
         with foreign(Enough):
             given: Any = self.binding.offers(me, snapshot)
             offers = frozenset[Step](given if isinstance(given, Iterable) else [given])
@@ -199,7 +199,8 @@ def equal(one: object, other: object) -> bool:
 
 
 def made(maker: Callable[..., Binding], name: str) -> Callable[..., Binding]:
-    """Return a maker of guarded bindings, which reports failures as errors of the binding of this name.
+    """Return the function `maker` with a guard around each binding that it makes. A failure of `maker`
+    becomes an error about the binding of this name.
 
     Raises:
         BindingError: the maker raises.

@@ -143,7 +143,7 @@ class HorusBinding(CoreBinding[Frame]):
         return snapshot.last_id
 
     def traced_step(self, me: int, before: Snapshot, after: Snapshot, action: str) -> tracing.Step:
-        """Return the event of a step: its name alone."""
+        """Return the event with which the stack must trace a step: it has the step's name alone."""
         return super().traced_step(me, before, after, action.partition(" ")[0])
 
     def busy(self, me: int, snapshot: Snapshot) -> bool:

@@ -132,7 +132,7 @@ class IrbpBinding(ListedBinding):
             pass
 
     def act(self, process: ListProcess, step: Step) -> Iterable[Delivery] | None:
-        """Take one step of the ring."""
+        """Take one internal step of the ring; return the deliveries, or None if the step was not possible."""
         core, done = process.core, False
         match step:
             case Step("sequence"):
@@ -235,7 +235,7 @@ class IrbpBinding(ListedBinding):
         return core.message_id
 
     def last_number(self, core: Snapshot) -> int:
-        """Return the last delivered number, behind which the next list goes on."""
+        """Return the number of the last delivered message; the numbers of the next list follow it."""
         return core.last_delivered
 
     def _named(self, past: Past, name: tuple[int, int] | None) -> Message | None:

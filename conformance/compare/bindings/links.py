@@ -62,8 +62,8 @@ class Queue(NamedTuple):
 
 
 class Log(NamedTuple):
-    """Log `variable[sender]`: everything that `sender` has multicast; `heard[sender][q]` counts what q has
-    taken of it.
+    """Log `variable[sender]`: everything that `sender` has multicast; `heard[sender][q]` counts how much of
+    it process q has taken.
 
     The sender's own copy is taken as it is sent.
     """

@@ -137,7 +137,7 @@ class Standing(NamedTuple):
 
 
 def changed(past: Past, **changes: Any) -> Past:
-    """Return the same past with these fields changed."""
+    """Return the past with these fields changed."""
     return past._replace(**changes)
 
 

@@ -60,7 +60,8 @@ _CHANGE = b"c"
 
 
 class ListedBinding(ABC):
-    """Program of a specification, and members that go from list to list; a subclass maps one to the other.
+    """Binding of a specification's program to members that go from list to list; a subclass names the
+    protocol.
 
     Attributes:
         specification: the specification that they are compared with, within bounds.
@@ -153,13 +154,15 @@ class ListedBinding(ABC):
 
     @abstractmethod
     def rest(self, process: ListProcess) -> None:
-        """Let the core run until only steps of the specification are left, such as handling a token that it
+        """Let the core take the steps that the specification does not have, such as handling a token that it
         accepts.
         """
 
     @abstractmethod
     def offers_of_core(self, me: int, snapshot: Standing, probe: ListProcess) -> Iterable[Step]:
-        """Return the internal steps that the process would take now. The call may change `probe`."""
+        """Return the internal steps that the process would take in the state of a snapshot. The call may
+        change `probe`.
+        """
 
     @abstractmethod
     def shown(self, snapshot: Standing) -> Mapping[str, object]:
@@ -226,7 +229,7 @@ class ListedBinding(ABC):
         """Do nothing: these three machines are driven by single steps alone."""
 
     def offers(self, me: int, snapshot: Standing) -> frozenset[Step]:
-        """Return the internal steps that the process would take now."""
+        """Return the internal steps that the process would take in the state of a snapshot."""
         past, p = snapshot.past, Process(me)
         if past.down or past.left:
             return frozenset()

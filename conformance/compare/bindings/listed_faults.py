@@ -19,8 +19,8 @@ Merge = Callable[[Sequence[Report], bool], Report]
 
 
 class CallsOnce(ViewChange):
-    """Planted fault (upon R-Deliver), half a broadcast: a process that receives a call does not relay it.
-    Correct: it does.
+    """Planted fault in the change of a list (upon R-Deliver), half a broadcast: a process that receives a
+    call does not relay it. Correct: it does.
     """
 
     def receive(self, sender: int, message: Message) -> None:
@@ -32,8 +32,8 @@ class CallsOnce(ViewChange):
 
 
 class CallsInSilence(ViewChange):
-    """Planted fault (upon suspicion), forgotten message: a process that calls a change sends no call.
-    Correct: it sends one.
+    """Planted fault in the change of a list (upon suspicion), forgotten message: a process that calls a
+    change sends no call. Correct: it sends one.
     """
 
     def call(self, kind: Kind) -> None:
@@ -43,8 +43,8 @@ class CallsInSilence(ViewChange):
 
 
 class ReportsToTheFirst(ViewChange):
-    """Planted fault (step 1), off by one: a process sends its report to one member. Correct: it sends it to
-    all.
+    """Planted fault in the change of a list (step 1), off by one: a process sends its report to one member.
+    Correct: it sends it to all.
     """
 
     def report(self, report: Report) -> None:
@@ -55,8 +55,8 @@ class ReportsToTheFirst(ViewChange):
 
 
 class ForgetsItself(ViewChange):
-    """Planted fault (step 1), missing update: a process does not count its own report as received. Correct:
-    it does.
+    """Planted fault in the change of a list (step 1), missing update: a process does not count its own report
+    as received. Correct: it does.
     """
 
     def propose(self, merge: Merge) -> None:
@@ -67,8 +67,8 @@ class ForgetsItself(ViewChange):
 
 
 class DropsEarlyReports(ViewChange):
-    """Planted fault (step 2), lost message: a report that arrives before the own one is sent is dropped.
-    Correct: it is kept.
+    """Planted fault in the change of a list (step 2), lost message: a report that arrives before the own one
+    is sent is dropped. Correct: it is kept.
     """
 
     def receive(self, sender: int, message: Message) -> None:
@@ -78,8 +78,8 @@ class DropsEarlyReports(ViewChange):
 
 
 class DropsEarlyDecisions(ViewChange):
-    """Planted fault (step 4), lost message: a decision that arrives while reports are awaited is dropped.
-    Correct: it is kept.
+    """Planted fault in the change of a list (step 4), lost message: a decision that arrives while reports are
+    awaited is dropped. Correct: it is kept.
     """
 
     def receive(self, sender: int, message: Message) -> None:
@@ -89,8 +89,8 @@ class DropsEarlyDecisions(ViewChange):
 
 
 class WaitsForNobody(ViewChange):
-    """Planted fault (step 2), missing condition: a majority of reports suffices. Correct: every trusted
-    member's report is awaited too.
+    """Planted fault in the change of a list (step 2), missing condition: a majority of reports suffices.
+    Correct: every trusted member's report is awaited too.
     """
 
     def _look(self) -> None:
@@ -99,8 +99,8 @@ class WaitsForNobody(ViewChange):
 
 
 class NeedsNoMajority(ViewChange):
-    """Planted fault (step 2, `await_majority`), missing condition: reports of suspected members are not
-    awaited, even without a majority. Correct: a majority is required.
+    """Planted fault in the change of a list (step 2, `await_majority`), missing condition: reports of
+    suspected members are not awaited, even without a majority. Correct: a majority is required.
     """
 
     def _look(self) -> None:
@@ -114,8 +114,8 @@ class NeedsNoMajority(ViewChange):
 
 
 class WaitsForTheSuspected(ViewChange):
-    """Planted fault (step 2), missing condition: a suspicion ends no wait. Correct: a suspected member is not
-    awaited.
+    """Planted fault in the change of a list (step 2), missing condition: a suspicion ends no wait. Correct: a
+    suspected member is not awaited.
     """
 
     def _look(self) -> None:
@@ -127,8 +127,8 @@ class WaitsForTheSuspected(ViewChange):
 
 
 class HearsNoSuspicion(ViewChange):
-    """Planted fault (step 2), lost wake-up: a suspicion is recorded, and the waiting condition is not
-    evaluated again. Correct: it is.
+    """Planted fault in the change of a list (step 2), lost wake-up: a suspicion is recorded, and the waiting
+    condition is not evaluated again. Correct: it is.
     """
 
     def suspect(self, suspected: frozenset[int], given_up: frozenset[int]) -> None:
@@ -137,8 +137,8 @@ class HearsNoSuspicion(ViewChange):
 
 
 class ListsTheSuspected(ViewChange):
-    """Planted fault (step 3), wrong set: every member is on the next list. Correct: only members that
-    reported are.
+    """Planted fault in the change of a list (step 3), wrong set: every member is on the next list. Correct:
+    only members that reported are.
     """
 
     def _take_part(self, value: Decision) -> None:
@@ -147,8 +147,8 @@ class ListsTheSuspected(ViewChange):
 
 
 class LeavesOutTheSuspected(ViewChange):
-    """Planted fault (step 3), wrong set: a suspected member that reported is not on the next list. Correct:
-    it is.
+    """Planted fault in the change of a list (step 3), wrong set: a suspected member that reported is not on
+    the next list. Correct: it is.
     """
 
     def _take_part(self, value: Decision) -> None:
@@ -158,8 +158,8 @@ class LeavesOutTheSuspected(ViewChange):
 
 
 class ListsTheFirstTwo(ViewChange):
-    """Planted fault (step 3), off by one: the next list ends after a majority. Correct: it has every member
-    that reported.
+    """Planted fault in the change of a list (step 3), off by one: the next list ends after a majority.
+    Correct: it has every member that reported.
     """
 
     def _take_part(self, value: Decision) -> None:
@@ -168,8 +168,8 @@ class ListsTheFirstTwo(ViewChange):
 
 
 class MergesTheFirst(ViewChange):
-    """Planted fault (step 3), wrong union: the proposal has the first member's report alone. Correct: it has
-    the union of all reports.
+    """Planted fault in the change of a list (step 3), wrong union: the proposal has the first member's report
+    alone. Correct: it has the union of all reports.
     """
 
     def propose(self, merge: Merge) -> None:
@@ -178,8 +178,8 @@ class MergesTheFirst(ViewChange):
 
 
 class MergesItsOwn(ViewChange):
-    """Planted fault (step 3), wrong union: the proposal has the proposer's own knowledge. Correct: it has the
-    union of all reports.
+    """Planted fault in the change of a list (step 3), wrong union: the proposal has the proposer's own
+    knowledge. Correct: it has the union of all reports.
     """
 
     def propose(self, merge: Merge) -> None:
@@ -189,8 +189,8 @@ class MergesItsOwn(ViewChange):
 
 
 class ProposesTwice(ViewChange):
-    """Planted fault (step 3), missing condition: a member proposes again with each late report. Correct: it
-    proposes once.
+    """Planted fault in the change of a list (step 3), missing condition: a member proposes again with each
+    late report. Correct: it proposes once.
     """
 
     @property
@@ -205,8 +205,8 @@ class ProposesTwice(ViewChange):
 
 
 class AdoptsUnheard(ViewChange):
-    """Planted fault (step 4), missing condition: a member that still waits for reports adopts a decision.
-    Correct: it proposes first.
+    """Planted fault in the change of a list (step 4), missing condition: a member that still waits for
+    reports adopts a decision. Correct: it proposes first.
     """
 
     @property
@@ -216,8 +216,8 @@ class AdoptsUnheard(ViewChange):
 
 
 class ReportsAgain(ViewChange):
-    """Planted fault (upon R-Deliver), repeated work: a member sends its report with each call that arrives.
-    Correct: it reports once.
+    """Planted fault in the change of a list (upon R-Deliver), repeated work: a member sends its report with
+    each call that arrives. Correct: it reports once.
     """
 
     def receive(self, sender: int, message: Message) -> None:
@@ -228,8 +228,8 @@ class ReportsAgain(ViewChange):
 
 
 class SendsCallsAgain(ViewChange):
-    """Planted fault (upon R-Deliver), repeated work: a call is relayed each time that it arrives. Correct: it
-    is relayed once.
+    """Planted fault in the change of a list (upon R-Deliver), repeated work: a call is relayed each time that
+    it arrives. Correct: it is relayed once.
     """
 
     def receive(self, sender: int, message: Message) -> None:
@@ -241,8 +241,8 @@ class SendsCallsAgain(ViewChange):
 
 
 class TakesLaterReports(ViewChange):
-    """Planted fault (step 2), value that goes back: a second report of a member cancels its first one.
-    Correct: the second has no effect.
+    """Planted fault in the change of a list (step 2), value that goes back: a second report of a member
+    cancels its first one. Correct: the second has no effect.
     """
 
     def receive(self, sender: int, message: Message) -> None:
@@ -253,8 +253,8 @@ class TakesLaterReports(ViewChange):
 
 
 class GoesOnOrdering(Succession):
-    """Planted fault (step 1, `block`), missing step: the protocol goes on ordering after its report. Correct:
-    the report blocks it.
+    """Planted fault in the change of a list (step 1, `block`), missing step: the protocol goes on ordering
+    after its report. Correct: the report blocks it.
     """
 
     def report(self) -> bool:
@@ -265,8 +265,8 @@ class GoesOnOrdering(Succession):
 
 
 class StopsLate(Succession):
-    """Planted fault (step 1, `block`), wrong order: the protocol stops at the proposal. Correct: it stops at
-    the report.
+    """Planted fault in the change of a list (step 1, `block`), wrong order: the protocol stops at the
+    proposal. Correct: it stops at the report.
     """
 
     def report(self) -> bool:
@@ -282,8 +282,8 @@ class StopsLate(Succession):
 
 
 class InstallsUndelivered(Succession):
-    """Planted fault (step 6, `deliver_first`), missing step: the next list is installed and its agreed
-    messages are not delivered. Correct: they are delivered first.
+    """Planted fault in the change of a list (step 6, `deliver_first`), missing step: the next list is
+    installed and its agreed messages are not delivered. Correct: they are delivered first.
     """
 
     def adopt(self) -> Next | Out | None:
@@ -295,8 +295,8 @@ class InstallsUndelivered(Succession):
 
 
 class LivesOn(Succession):
-    """Planted fault (step 7, `else suicide`), missing branch: a process that is not on the list goes on in
-    its old one. Correct: it stops.
+    """Planted fault in the change of a list (step 7, `else suicide`), missing branch: a process that is not
+    on the list goes on in its old one. Correct: it stops.
     """
 
     def adopt(self) -> Next | Out | None:
@@ -306,8 +306,8 @@ class LivesOn(Succession):
 
 
 class TurnsTheListRound(Succession):
-    """Planted fault (step 7), wrong order: the installed list has its members reversed. Correct: their order
-    is the agreed one.
+    """Planted fault in the change of a list (step 7), wrong order: the installed list has its members
+    reversed. Correct: their order is the agreed one.
     """
 
     def adopt(self) -> Next | Out | None:
@@ -320,8 +320,8 @@ class TurnsTheListRound(Succession):
 
 
 class StaysWithTheList(Succession):
-    """Planted fault (step 7), forgotten update: the next list has its number and the previous members.
-    Correct: it has the agreed members.
+    """Planted fault in the change of a list (step 7), forgotten update: the next list has its number and the
+    previous members. Correct: it has the agreed members.
     """
 
     def adopt(self) -> Next | Out | None:
@@ -334,7 +334,9 @@ class StaysWithTheList(Succession):
 
 
 class SkipsANumber(Succession):
-    """Planted fault (step 7), off by one: the list after number i has number i + 2. Correct: i + 1."""
+    """Planted fault in the change of a list (step 7), off by one: the list after number i has number i + 2.
+    Correct: i + 1.
+    """
 
     def adopt(self) -> Next | Out | None:
         """Adopt the list with its number plus one."""

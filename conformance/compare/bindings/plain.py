@@ -91,7 +91,7 @@ def declared(
 
     def declare(cls: C) -> C:
         said = Declared(program, dict(exempt or {}), frozenset(internal), call_seconds)
-        _see(cls, said)
+        _check_class(cls, said)
         setattr(cls, DECLARED, said)
         return cls
 
@@ -111,7 +111,7 @@ def plain_bound(cls: type) -> Bound:
         BindingError: the class, as a subclass of a declared one, breaks the rules.
     """
     said: Declared = getattr(cls, DECLARED)
-    _see(cls, said)
+    _check_class(cls, said)
 
     def bind(*, fault: str | None = None, **constants: Any) -> PlainBinding:
         assert fault is None, "a class of bindings has no planted faults"
@@ -228,7 +228,7 @@ class PlainBinding:
         """Do nothing: no shell drives a whole system."""
 
     def offers(self, me: int, snapshot: Standing) -> frozenset[Step]:
-        """Return the internal steps that the system would take now."""
+        """Return the internal steps that the system would take in this state."""
         del me
         return snapshot.offered
 
@@ -422,7 +422,7 @@ def _stuck(late: _Late, call: object, seconds: float) -> Stuck:
     return Stuck("the implementation does not return", "goes on", f"{call} runs for {seconds:g} s{late}")
 
 
-def _see(cls: type, said: Declared) -> None:
+def _check_class(cls: type, said: Declared) -> None:
     """Raise BindingError if a class does not have the methods that its declaration as a binding needs."""
     name, actions = cls.__name__, said.program.declaration.marked("action", "environment")
     for action in actions:

@@ -26,8 +26,8 @@ from antiphon.impl.tracing import NULL_TRACER, Tracer
 
 
 class AcceptsEarly(Core):
-    """Planted fault (lines 36, 44), forgotten guard: the token is accepted although numbers or bodies are
-    missing. Correct: it waits for them.
+    """Planted fault in RBP (lines 36, 44), forgotten guard: the token is accepted although numbers or bodies
+    are missing. Correct: it waits for them.
     """
 
     def accept(self, now: float) -> bool:
@@ -42,8 +42,8 @@ class AcceptsEarly(Core):
 
 
 class AcceptsOldTokens(Core):
-    """Planted fault (line 38; as printed, 44), wrong comparison: a token that was accepted before is accepted
-    again. Correct: it is ignored.
+    """Planted fault in RBP (line 38; as printed, 44), wrong comparison: a token that was accepted before is
+    accepted again. Correct: it is ignored.
     """
 
     def _receive_ack(self, sender: int, message: Ack) -> None:
@@ -54,7 +54,7 @@ class AcceptsOldTokens(Core):
 
 
 class AnswersOneLess(Core):
-    """Planted fault (line 56), off by one: the last requested number is not answered, as in figure 12.
+    """Planted fault in RBP (line 56), off by one: the last requested number is not answered, as in figure 12.
     Correct: it is.
     """
 
@@ -64,8 +64,8 @@ class AnswersOneLess(Core):
 
 
 class DeliversWithoutBody(Core):
-    """Planted fault (line 61), forgotten guard: a message counts as delivered with its number alone. Correct:
-    its body is needed.
+    """Planted fault in RBP (line 61), forgotten guard: a message counts as delivered with its number alone.
+    Correct: its body is needed.
     """
 
     @property
@@ -83,8 +83,8 @@ class DeliversWithoutBody(Core):
 
 
 class ForgetsResentData(Core):
-    """Planted fault (lines 12-15), lost retransmission: the timer of a broadcast sends nothing. Correct: it
-    sends the message again.
+    """Planted fault in RBP (lines 12-15), lost retransmission: the timer of a broadcast sends nothing.
+    Correct: it sends the message again.
     """
 
     def expire(self, timer: Timer, now: float) -> bool:
@@ -96,8 +96,8 @@ class ForgetsResentData(Core):
 
 
 class KeepsToken(Core):
-    """Planted fault (line 48; 61), forgotten update: a process that numbered a message still holds the token.
-    Correct: it does not.
+    """Planted fault in RBP (line 48; 61), forgotten update: a process that numbered a message still holds the
+    token. Correct: it does not.
     """
 
     def sequence(self, now: float) -> bool:
@@ -109,8 +109,8 @@ class KeepsToken(Core):
 
 
 class NumbersFromHighest(Core):
-    """Planted fault (line 48), wrong variable: the next number is the highest known number plus two. Correct:
-    plus one.
+    """Planted fault in RBP (line 48), wrong variable: the next number is the highest known number plus two.
+    Correct: plus one.
     """
 
     def sequence(self, now: float) -> bool:
@@ -126,8 +126,8 @@ class NumbersFromHighest(Core):
 
 
 class RenamesResentData(Core):
-    """Planted fault (line 13), the paper's own mistake: a message that is sent again gets a new identifier.
-    Correct: it has the old one.
+    """Planted fault in RBP (line 13), the paper's own mistake: a message that is sent again gets a new
+    identifier. Correct: it has the old one.
     """
 
     def expire(self, timer: Timer, now: float) -> bool:
@@ -142,8 +142,8 @@ class RenamesResentData(Core):
 
 
 class DropsLateBodies(Core):
-    """Planted fault (line 22; as printed, 20-24), misread branch: a body that arrives after its number is not
-    stored. Correct: it is.
+    """Planted fault in RBP (line 22; as printed, 20-24), misread branch: a body that arrives after its number
+    is not stored. Correct: it is.
     """
 
     def _receive_data(self, sender: int, message: Data) -> None:
@@ -152,8 +152,8 @@ class DropsLateBodies(Core):
 
 
 class StopsAtAnyNumber(Core):
-    """Planted fault (line 49), wrong condition: any number that is heard ends the retransmission of the
-    token. Correct: only the successor's does.
+    """Planted fault in RBP (line 49), wrong condition: any number that is heard ends the retransmission of
+    the token. Correct: only the successor's does.
     """
 
     def _receive_numbered(self, sender: int, message: Numbered) -> None:
@@ -177,8 +177,8 @@ FAULTS: dict[str, type[Core]] = {
 
 
 class NumbersNewest(Core):
-    """Planted fault (line 46), wrong end of the queue: the newest message without a number is numbered next.
-    Correct: the oldest is.
+    """Planted fault in RBP (line 46), wrong end of the queue: the newest message without a number is numbered
+    next. Correct: the oldest is.
     """
 
     def sequence(self, now: float) -> bool:
@@ -191,8 +191,8 @@ class NumbersNewest(Core):
 
 
 class AnswersFirst(Core):
-    """Planted fault (lines 56-57), forgotten loop: only the first requested number is answered. Correct: all
-    are.
+    """Planted fault in RBP (lines 56-57), forgotten loop: only the first requested number is answered.
+    Correct: all are.
     """
 
     def _receive_request_numbers(self, sender: int, message: RequestNumbers) -> None:
@@ -208,8 +208,8 @@ class _OneStepQueues(Queues):
 
 
 class MovesOneNumber(Core):
-    """Planted fault (lines 36, 40), `if` for `while`: a number that fills a gap does not move the numbers
-    beyond the gap. Correct: it does.
+    """Planted fault in RBP (lines 36, 40), `if` for `while`: a number that fills a gap does not move the
+    numbers beyond the gap. Correct: it does.
     """
 
     def __init__(
@@ -229,8 +229,8 @@ SIZE_FAULTS: dict[str, type[Core]] = {
 
 
 class LosesIdleToken(Core):
-    """Planted fault, loss by time: a token that was held for five seconds without a message is lost. Correct:
-    it stays.
+    """Planted fault in RBP, loss by time: a token that was held for five seconds without a message is lost.
+    Correct: it stays.
     """
 
     _since: float | None = None
@@ -247,8 +247,8 @@ class LosesIdleToken(Core):
 
 
 class GivesUpBroadcast(Core):
-    """Planted fault, bounded retries: a message is sent again twenty times at most. Correct: until it has a
-    number.
+    """Planted fault in RBP, bounded retries: a message is sent again twenty times at most. Correct: until it
+    has a number.
     """
 
     _rounds = 0
@@ -269,8 +269,8 @@ class GivesUpBroadcast(Core):
 
 
 class BacksOffWithoutBound(Core):
-    """Planted fault, forgotten bound: every expiry doubles the waiting time without bound. Correct: there is
-    a largest waiting time.
+    """Planted fault in RBP, forgotten bound: every expiry doubles the waiting time without bound. Correct:
+    there is a largest waiting time.
     """
 
     def __init__(
@@ -281,8 +281,8 @@ class BacksOffWithoutBound(Core):
 
 
 class TakesOldTime(Core):
-    """Planted fault, stale time: timers that a message starts count from the last tick or broadcast. Correct:
-    from its arrival.
+    """Planted fault in RBP, stale time: timers that a message starts count from the last tick or broadcast.
+    Correct: from its arrival.
     """
 
     _latest = 0.0
@@ -298,8 +298,8 @@ class TakesOldTime(Core):
 
 
 class ReadsWallClock(Core):
-    """Planted fault, wrong clock: timers that a message starts count by the machine's wall clock. Correct: by
-    the time that is passed in.
+    """Planted fault in RBP, wrong clock: timers that a message starts count by the machine's wall clock.
+    Correct: by the time that is passed in.
     """
 
     def settle(self, now: float) -> list[Delivery]:
@@ -308,7 +308,9 @@ class ReadsWallClock(Core):
 
 
 class SwallowsSecondTimer(Core):
-    """Planted fault, early return: of several timers that are due only the first runs. Correct: all run."""
+    """Planted fault in RBP, early return: of several timers that are due only the first runs. Correct: all
+    run.
+    """
 
     def tick(self, now: float) -> None:
         """Run the first due timer, and postpone the others."""
@@ -321,8 +323,8 @@ class SwallowsSecondTimer(Core):
 
 
 class MakesUpForLostTime(Core):
-    """Planted fault, catching up: a timer expires once for every interval since it was due. Correct: it
-    expires once.
+    """Planted fault in RBP, catching up: a timer expires once for every interval since it was due. Correct:
+    it expires once.
     """
 
     def tick(self, now: float) -> None:
@@ -336,8 +338,8 @@ class MakesUpForLostTime(Core):
 
 
 class WaitsToSequence(Core):
-    """Planted fault, batching: a holder waits ten milliseconds for more messages before it assigns a number.
-    Correct: it assigns it at once.
+    """Planted fault in RBP, batching: a holder waits ten milliseconds for more messages before it assigns a
+    number. Correct: it assigns it at once.
     """
 
     _since: float | None = None
@@ -373,7 +375,7 @@ TIME_FAULTS: dict[str, type[Core]] = {
 
 
 class AcceptsByOwnBody(Core):
-    """Planted fault (as printed, line 48): a token waits for the body of the message that it numbers.
+    """Planted fault in RBP (as printed, line 48): a token waits for the body of the message that it numbers.
     Correct: also for earlier bodies.
     """
 
@@ -394,8 +396,8 @@ class AcceptsByOwnBody(Core):
 
 
 class AnswersFromLastTurn(Core):
-    """Planted fault (line 68), forgotten case: only requested numbers of the last turn are answered. Correct:
-    all known ones are.
+    """Planted fault in RBP (line 68), forgotten case: only requested numbers of the last turn are answered.
+    Correct: all known ones are.
     """
 
     def _receive_request_numbers(self, sender: int, message: RequestNumbers) -> None:
@@ -404,7 +406,7 @@ class AnswersFromLastTurn(Core):
 
 
 class AsksTheSuccessor(Core):
-    """Planted fault (lines 37, 47), wrong process: missing messages are requested from the successor.
+    """Planted fault in RBP (lines 37, 47), wrong process: missing messages are requested from the successor.
     Correct: from the token's sender.
     """
 
@@ -414,8 +416,8 @@ class AsksTheSuccessor(Core):
 
 
 class CollectsEarly(Core):
-    """Planted fault (line 75), off by one: a message is stable when all processes but one have it. Correct:
-    when all have it.
+    """Planted fault in RBP (line 75), off by one: a message is stable when all processes but one have it.
+    Correct: when all have it.
     """
 
     def _collectable(self, number: int) -> bool:
@@ -426,15 +428,17 @@ class CollectsEarly(Core):
 
 
 class CollectsLate(Core):
-    """Planted fault (as printed, line 75): `<` keeps a stable message for one more number. Correct: `<=`."""
+    """Planted fault in RBP (as printed, line 75): `<` keeps a stable message for one more number. Correct:
+    `<=`.
+    """
 
     def _collectable(self, number: int) -> bool:
         return number < self._queues.last_number - self.ring + 1 and super()._collectable(number)
 
 
 class ForgetsCollected(Core):
-    """Planted fault (as printed, line 20): a deleted stable message that arrives again is taken for a new
-    one. Correct: it is recognised.
+    """Planted fault in RBP (as printed, line 20): a deleted stable message that arrives again is taken for a
+    new one. Correct: it is recognised.
     """
 
     def _receive_data(self, sender: int, message: Data) -> None:
@@ -447,8 +451,8 @@ class ForgetsCollected(Core):
 
 
 class ForgetsSilence(Core):
-    """Planted fault (line 51), forgotten timeout: a holder with all delivered and nothing to number keeps the
-    token. Correct: it passes it.
+    """Planted fault in RBP (line 51), forgotten timeout: a holder with all delivered and nothing to number
+    keeps the token. Correct: it passes it.
     """
 
     def _passes_silently(self) -> Timer | None:
@@ -457,8 +461,8 @@ class ForgetsSilence(Core):
 
 
 class KeepsNull(Core):
-    """Planted fault (as printed, line 74): NULL has no body, and so never becomes stable. Correct:
-    it does.
+    """Planted fault in RBP (as printed, line 74): NULL has no body, and so never becomes stable. Correct: it
+    does.
     """
 
     def _collectable(self, number: int) -> bool:
@@ -466,8 +470,8 @@ class KeepsNull(Core):
 
 
 class LearnsCollected(Core):
-    """Planted fault (as printed, line 26): a number whose message was deleted as stable is stored again.
-    Correct: it is ignored.
+    """Planted fault in RBP (as printed, line 26): a number whose message was deleted as stable is stored
+    again. Correct: it is ignored.
     """
 
     def _learn(self, sender: int, message: Ack | Numbered) -> bool:
@@ -478,8 +482,8 @@ class LearnsCollected(Core):
 
 
 class NumbersAgain(Core):
-    """Planted fault (lines 54, 61), wrong variable: the next number exceeds the highest by a whole turn.
-    Correct: by one.
+    """Planted fault in RBP (lines 54, 61), wrong variable: the next number exceeds the highest by a whole
+    turn. Correct: by one.
     """
 
     def _pass_token(self, identifier: Identifier | None, number: int) -> None:
@@ -488,8 +492,8 @@ class NumbersAgain(Core):
 
 
 class NumbersLastCome(Core):
-    """Planted fault (line 59), wrong end of the queue: the newest message without a number is numbered next.
-    Correct: the oldest is.
+    """Planted fault in RBP (line 59), wrong end of the queue: the newest message without a number is numbered
+    next. Correct: the oldest is.
     """
 
     def sequence(self, now: float) -> bool:
@@ -505,8 +509,8 @@ class NumbersLastCome(Core):
 
 
 class RenamesUncounted(Core):
-    """Planted fault (as printed, line 14): a message that is sent again gets a new identifier. Correct: it
-    has the old one.
+    """Planted fault in RBP (as printed, line 14): a message that is sent again gets a new identifier.
+    Correct: it has the old one.
     """
 
     def _resend(self) -> bool:
@@ -518,8 +522,8 @@ class RenamesUncounted(Core):
 
 
 class StopsAtAnyAck(Core):
-    """Planted fault (as printed, lines 55, 62): any ACK of the successor ends the retransmission of the
-    token. Correct: only one that shows it has the token.
+    """Planted fault in RBP (as printed, lines 55, 62): any ACK of the successor ends the retransmission of
+    the token. Correct: only one that shows it has the token.
     """
 
     def _receive_ack(self, sender: int, message: Ack) -> None:
@@ -529,8 +533,8 @@ class StopsAtAnyAck(Core):
 
 
 class WaitsToAsk(Core):
-    """Planted fault (lines 31 and 33 left out): a message that an ACK shows to be missing is requested by the
-    timer alone. Correct: at once.
+    """Planted fault in RBP (lines 31 and 33 left out): a message that an ACK shows to be missing is requested
+    by the timer alone. Correct: at once.
     """
 
     def _ask_for_body(self, sender: int, message: Ack | Numbered) -> None:

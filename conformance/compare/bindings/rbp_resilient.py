@@ -86,8 +86,8 @@ class RbpResilientBinding(RingBinding):
     # What a process does ------------------------------------------------------------------------------------
 
     def perform(self, me: int, snapshot: Any, step: Step, datagram: bytes | None) -> Effect:
-        """Perform the step on the core of `me`, and check its requests: they name what the received numbers
-        show to be missing.
+        """Take the step in the core of `me`, and check the requests that it sends: they name exactly what the
+        received numbers show to be missing.
         """
         answer = self._answer(me, snapshot, step)
         effect = super().perform(me, snapshot, step, datagram if answer is None else answer)
@@ -98,8 +98,8 @@ class RbpResilientBinding(RingBinding):
         return effect
 
     def drive(self, me: int, snapshot: Any, step: Step | None, datagram: bytes | None) -> None:
-        """Drive the core as a shell does; then check that it answers requests from what the specification
-        says it has.
+        """Drive the core as a shell does; then check that it answers each request for what the specification
+        says it has, and no other.
         """
         answer = None if step is None else self._answer(me, snapshot, step)
         super().drive(me, snapshot, step, datagram if answer is None else answer)
@@ -108,8 +108,8 @@ class RbpResilientBinding(RingBinding):
             self._asked_of.add((me, snapshot))
 
     def offers(self, me: int, snapshot: Snapshot) -> frozenset[Step]:
-        """Return the internal steps that the core would take: stability one message at a time, numbers within
-        the exploration's bound.
+        """Return the internal steps that the core would take. Messages become stable one at a time, and
+        numbers stay within the exploration's bound.
         """
         found = {step for step in super().offers(me, snapshot) if step.action != "settle"}
         probe = self.probe(me, snapshot)

@@ -79,7 +79,8 @@ class Shell(Generic[M]):
         self._seen: set[tuple[Hashable, Asked | None]] = set()
 
     def rest(self, snapshot: Hashable, waits: Iterable[Any]) -> None:
-        """Check a process at rest at this snapshot, where the specification would let `waits` expire.
+        """Check a core at rest in this snapshot. `waits` are the timers that the specification would let
+        expire.
 
         Raises:
             Misreports: the core's timers, `busy` or its effect in a shell differ.
@@ -103,7 +104,7 @@ class Shell(Generic[M]):
         self._seen.add((snapshot, None))
 
     def step(self, snapshot: Hashable, asked: Asked) -> None:
-        """Check a step from this snapshot: taken alone, and through an endpoint.
+        """Check a step from this snapshot in two ways: by itself, and through an endpoint.
 
         Raises:
             Misreports: the reported effect differs from the actual one, or the endpoint's differs from the
@@ -236,8 +237,8 @@ class Shell(Generic[M]):
         return self._until_rest(core, None, now)
 
     def _until_rest(self, core: SteppedCore[M], result: object, now: float = START_MS) -> _Done:
-        """Take single steps until none is left, and return their result; a delivery comes before other
-        steps.
+        """Take internal steps until none is left; a delivery comes before other steps. Return the result,
+        which begins with that of an earlier call.
         """
         deliveries = self.driven.rest(core, now)
         events, sends = tuple(self._told.events), tuple(core.outputs())

@@ -85,7 +85,8 @@ def given(binding: Binding, system: System, step: Step) -> bytes | None:
 
 
 def drive(binding: Binding, system: System, step: Step, after: System) -> None:
-    """Take the step once more on a process that a shell drives, and check the process at the end of it.
+    """Take the step a second time through a shell, on the process that it concerns, and check that the
+    process ends in the same state.
 
     Raises:
         Misreports: the process reports something else than it does.

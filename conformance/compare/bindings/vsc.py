@@ -196,7 +196,7 @@ class VscBinding(ListedBinding):
         return sum(count for place, count in enumerate(core.received) if place not in others)
 
     def last_number(self, core: impl.Snapshot) -> int:
-        """Return 0: numbering does not go on from list to list."""
+        """Return 0: the numbers of a list do not follow those of the list before."""
         del core
         return 0
 

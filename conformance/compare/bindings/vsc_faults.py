@@ -20,8 +20,8 @@ __all__ = ["FAULTS"]
 
 
 class AcknowledgesToAll(Core):
-    """Planted fault (stability detector), wrong receiver: an acknowledgement goes to all. Correct: to the
-    source.
+    """Planted fault in view-synchronous multicast (stability detector), wrong receiver: an acknowledgement
+    goes to all. Correct: to the source.
     """
 
     def outputs(self) -> list[Send[Message]]:
@@ -33,8 +33,8 @@ class AcknowledgesToAll(Core):
 
 
 class AcknowledgesNothing(Core):
-    """Planted fault (stability detector), forgotten message: no acknowledgement is sent. Correct: each
-    message is acknowledged.
+    """Planted fault in view-synchronous multicast (stability detector), forgotten message: no acknowledgement
+    is sent. Correct: each message is acknowledged.
     """
 
     def outputs(self) -> list[Send[Message]]:
@@ -43,8 +43,8 @@ class AcknowledgesNothing(Core):
 
 
 class ForgetsAtTheFirst(Core):
-    """Planted fault (stability detector), any for all: one acknowledgement makes a message stable. Correct:
-    those of all members do.
+    """Planted fault in view-synchronous multicast (stability detector), any for all: one acknowledgement
+    makes a message stable. Correct: those of all members do.
     """
 
     def receive(self, sender: int, message: Message, now: float) -> None:
@@ -55,15 +55,17 @@ class ForgetsAtTheFirst(Core):
 
 
 class ForgetsNothing(Core):
-    """Planted fault (stability detector), leak: stable messages stay in memory. Correct: they are deleted."""
+    """Planted fault in view-synchronous multicast (stability detector), leak: stable messages stay in memory.
+    Correct: they are deleted.
+    """
 
     def _forget(self, source: int, number: int) -> None:
         """Keep a stable message in memory."""
 
 
 class KeepsStability(Core):
-    """Planted fault (stability detector), forgotten message: the source does not announce stability. Correct:
-    it does.
+    """Planted fault in view-synchronous multicast (stability detector), forgotten message: the source does
+    not announce stability. Correct: it does.
     """
 
     def outputs(self) -> list[Send[Message]]:
@@ -72,8 +74,8 @@ class KeepsStability(Core):
 
 
 class TellsStabilityToOne(Core):
-    """Planted fault (stability detector), off by one: stability is announced to the first other member alone.
-    Correct: to all.
+    """Planted fault in view-synchronous multicast (stability detector), off by one: stability is announced to
+    the first other member alone. Correct: to all.
     """
 
     def outputs(self) -> list[Send[Message]]:
@@ -83,7 +85,9 @@ class TellsStabilityToOne(Core):
 
 
 class DeliversOwnLate(Core):
-    """Planted fault (VSCast), missing step: a process does not take its own copy. Correct: it delivers it."""
+    """Planted fault in view-synchronous multicast (VSCast), missing step: a process does not take its own
+    copy. Correct: it delivers it.
+    """
 
     def _take(self, source: int, payload: bytes) -> None:
         """Deliver a message unless it is this process's own."""
@@ -92,8 +96,8 @@ class DeliversOwnLate(Core):
 
 
 class KeepsNoOwn(Core):
-    """Planted fault (unstable_k), missing part: a process does not keep its own messages. Correct: they are
-    unstable until acknowledged.
+    """Planted fault in view-synchronous multicast (unstable_k), missing part: a process does not keep its own
+    messages. Correct: they are unstable until acknowledged.
     """
 
     def _take(self, source: int, payload: bytes) -> None:
@@ -104,8 +108,8 @@ class KeepsNoOwn(Core):
 
 
 class ReportsOwn(Core):
-    """Planted fault (step 1), missing part: a report has the sent messages alone. Correct: it has the
-    received ones too.
+    """Planted fault in view-synchronous multicast (step 1), missing part: a report has the sent messages
+    alone. Correct: it has the received ones too.
     """
 
     def report(self) -> Report:
@@ -117,8 +121,8 @@ class ReportsOwn(Core):
 
 
 class ReportsReceived(Core):
-    """Planted fault (step 1), wrong value: received messages are reported as stable. Correct: only
-    acknowledged ones are.
+    """Planted fault in view-synchronous multicast (step 1), wrong value: received messages are reported as
+    stable. Correct: only acknowledged ones are.
     """
 
     def report(self) -> Report:
@@ -127,8 +131,8 @@ class ReportsReceived(Core):
 
 
 class MergesStable(Core):
-    """Planted fault (step 3), missing condition: Msg has messages that a member knows to be stable. Correct:
-    it has none.
+    """Planted fault in view-synchronous multicast (step 3), missing condition: Msg has messages that a member
+    knows to be stable. Correct: it has none.
     """
 
     def merge(self, reports: Sequence[Report], missing: bool) -> Report:
@@ -141,8 +145,8 @@ class MergesStable(Core):
 
 
 class MergesWhatAllHave(Core):
-    """Planted fault (step 3), intersection for union: Msg lacks messages that one report lacks. Correct: Msg
-    is the union.
+    """Planted fault in view-synchronous multicast (step 3), intersection for union: Msg lacks messages that
+    one report lacks. Correct: Msg is the union.
     """
 
     def merge(self, reports: Sequence[Report], missing: bool) -> Report:
@@ -158,8 +162,8 @@ class MergesWhatAllHave(Core):
 
 
 class DeliversMsgAgain(Core):
-    """Planted fault (step 6), missing condition: all of Msg is delivered, also delivered messages. Correct:
-    only the others.
+    """Planted fault in view-synchronous multicast (step 6), missing condition: all of Msg is delivered, also
+    delivered messages. Correct: only the others.
     """
 
     def adopt(self, agreed: Report) -> list[Delivery] | None:
@@ -170,8 +174,8 @@ class DeliversMsgAgain(Core):
 
 
 class DeliversNoMsg(Core):
-    """Planted fault (step 6), missing step: messages of Msg that a process lacks are not delivered. Correct:
-    they are.
+    """Planted fault in view-synchronous multicast (step 6), missing step: messages of Msg that a process
+    lacks are not delivered. Correct: they are.
     """
 
     def adopt(self, agreed: Report) -> list[Delivery] | None:

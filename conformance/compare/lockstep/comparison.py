@@ -45,8 +45,8 @@ snapshot and its input.
 
 @dataclass(frozen=True)
 class Difference:
-    """Difference of the two sides: the steps that lead there, the differing part, and the value of
-    each side.
+    """Difference of the two sides: the steps that lead to it, the differing part, and the value of each
+    side.
     """
 
     trace: Trace
@@ -185,7 +185,7 @@ class Comparison:
         return Difference(trace, found.what, found.specification, found.implementation)
 
     def run(self, start: State, steps: Sequence[Step], seed: int = 0) -> Difference | None:
-        """Take the steps from the beginning on one system; return the first difference, or None.
+        """Take the steps on both sides from the initial state; return the first difference, or None.
 
         The global `random` begins with `seed`, so that the implementation's random draws repeat.
 

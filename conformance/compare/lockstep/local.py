@@ -200,7 +200,7 @@ class LocalSteps:
     # Steps --------------------------------------------------------------------------------------------------
 
     def learn(self, number: int) -> Known:
-        """Add the specification's steps up to this number, as the binding reads them."""
+        """Add the steps of the specification with numbers up to this one."""
         while len(self.known) <= number:
             step = self.edges.step(len(self.known))
             stimulus = self.binding.stimulus(step)

@@ -331,8 +331,9 @@ class _Walk:
 
     def _replay_sample(self, count: int) -> tuple[int, Difference | None]:
         """Run the paths to some pairs again, on processes that are never restored; compare at every step.
+        Return the number of paths that were run, and the first difference or None.
 
-        A walk that had no time for all of them is not complete.
+        A walk that had no time for all these paths is not complete.
         """
         for number, position in enumerate(self.random.sample(range(self.explorer.expanded), count), 1):
             if self.stopped is None:

@@ -66,8 +66,8 @@ def on_specification(trace: Trace) -> Replayed:
 
 
 def on_implementation(trace: Trace, binding: Binding | str = "") -> Replayed:
-    """Take the steps of the trace on both sides; the outcome is violated with the first difference, holds if
-    they agree.
+    """Take the steps of the trace on both sides. The outcome is violated at the first difference, holds if
+    both agree.
 
     `binding` is a binding or its name; without one the catalogue's matching binding is used. An
     implementation that draws from the global `random` is run with several seeds. The outcome is unknown for a

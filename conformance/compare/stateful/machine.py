@@ -223,8 +223,8 @@ def _search(
 
 
 def _counted(program: Program) -> tuple[int | None, bool]:
-    """Count the transitions of the bounded model, None where that is not known; return also whether it has
-    more than `MOST_STATES` states.
+    """Count the transitions of the bounded model. Return None and True if it has more than `MOST_STATES`
+    states.
     """
     found = check(program, properties=(), engine=Engine.GENERATED, bounds=Bounds(states=MOST_STATES))
     seen = found.exploration

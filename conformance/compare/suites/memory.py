@@ -70,7 +70,8 @@ def check_memory(
     members: int = 3,
     messages: int = 2_000,
 ) -> None:
-    """Check that exactly the containers of these paths grow, by at most so many bytes a message and member.
+    """Check that exactly the containers of these paths grow, by at most `bytes_max` bytes for each message
+    and member.
 
     Raises:
         AssertionError: other containers grow, or these do not, or by more.

@@ -71,7 +71,9 @@ class Failure:
 
 
 def failure(search: Search, farthest: Iterable[Node]) -> Failure:
-    """Return the obstacles of the lines that follow these nodes."""
+    """Return the failure of a search whose farthest nodes are these: the next lines there, with their
+    obstacles.
+    """
     nodes = list(farthest)
     by_state = {(node.positions, node.state): node for node in nodes}
     stuck = tuple(stuck_at(search, node) for node in list(by_state.values())[:STATES_MAX])

@@ -37,7 +37,8 @@ class Way:
 
 @dataclass(frozen=True)
 class Place:
-    """A place in the logs, and the states in which the system may be there.
+    """A place in the logs (how far each log is explained), and the states in which the system may be at that
+    place.
 
     Attributes:
         line: the line that is explained last; None: no line yet.

@@ -70,7 +70,7 @@ def other_payloads(history: History) -> list[Offence]:
 
 
 def destinations_of(history: History) -> dict[str, frozenset[int]]:
-    """Return the destinations of each message that has some: the first broadcast of its source names them."""
+    """Map each message that has destinations to them; the first broadcast by its source names them."""
     told: dict[str, frozenset[int] | None] = {}
     for process, events in enumerate(history):
         for event in events:

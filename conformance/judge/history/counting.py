@@ -37,7 +37,7 @@ def nothing_for(name: str) -> str:
 
 
 class _Noted:
-    """The notes of one walk over the logs.
+    """Notes about a run, taken in one walk over its logs.
 
     `first` are the messages that each process delivers, in order, each once; `sources` the messages that
     their sources broadcast, with the process and whether it had delivered anything before; `moves` how many

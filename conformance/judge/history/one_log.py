@@ -75,8 +75,8 @@ class LogJudge(msgspec.Struct):
     sent_to: dict[int, int] = msgspec.field(default_factory=dict)
 
     def feed(self, event: Event) -> Iterator[Finding]:
-        """Take the next event, and return the violations. A datagram with a smaller count than the last one
-        may have been sent before: see `falls`.
+        """Take the next event of the log, and yield the violations that it shows. A datagram with a smaller
+        count than the last one may have been sent before: see `falls`.
         """
         match event:
             case Broadcast(m=m):

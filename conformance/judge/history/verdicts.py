@@ -122,7 +122,7 @@ def is_final(finding: Finding) -> bool:
 
 
 def _is_incomplete(fault: str) -> bool:
-    """Return True if logs with this fault lack no more than events."""
+    """Return True if this fault only means that events are missing from the logs."""
     return fault in INCOMPLETE or fault.startswith(OTHER_COUNT)
 
 
@@ -196,8 +196,8 @@ def qualified(findings: Iterable[Finding], history: History, promise: Collection
 
 
 def odd_one_out(finding: Finding, history: History) -> str | None:
-    """Return a sentence that names the processes for each order in which they deliver the two messages of a
-    finding, the fewest first.
+    """Return a sentence on the order in which processes deliver the two messages of a finding: it names the
+    processes for each order, the rarer order first.
     """
     if finding.first is None or finding.second is None or finding.first.message == finding.second.message:
         return None

@@ -86,7 +86,7 @@ class _Log(msgspec.Struct):
 
 
 class Window(msgspec.Struct):
-    """Window of a run with this promise.
+    """Window of a run that is judged by this promise.
 
     `doubts` are about the fed events. `is_founded`: all processes begin in a first view, as far as is known;
     `first` is True if view 1 is installed, `acted` if a process did something before it installed a view.
@@ -354,5 +354,5 @@ def _safety(promise: tuple[str, ...]) -> tuple[str, ...]:
 
 @cache
 def _speaks_of_views(promise: tuple[str, ...]) -> bool:
-    """Return True if one of these properties speaks of views."""
+    """Return True if one of these properties concerns views."""
     return any(map(asks_for_views, _safety(promise)))

@@ -81,8 +81,8 @@ class Block(NamedTuple):
 
 
 def block_of(line: int, i: int, text: bytes, lines: int) -> Block | None:
-    """Return the block of so many whole lines, of which the first has this number and should have this index.
-    Return None unless all are events in the writer's spelling, each with its expected index.
+    """Decode `lines` whole lines as a block; `line` is the number of the first one and `i` its expected
+    index. Return None unless all lines are events in the writer's spelling, each with the expected index.
     """
     found = _LINE.findall(text)
     if len(found) != lines:

@@ -51,8 +51,8 @@ class Step:
 
 
 class Contradiction(NamedTuple):
-    """Contradiction: an event whose cause can only come after it; `name` is the datagram or
-    message of both.
+    """Contradiction: an event that comes before its own cause in every order of the logs; `name` is the
+    datagram or message of both.
     """
 
     effect: At

@@ -74,7 +74,7 @@ class Run:
 
 
 def load_run(directory: str | Path, ends: Mapping[int, int] | None = None) -> Run:
-    """Read all logs of a run; with `ends` the logs of these processes alone, each up to this byte. The
+    """Read the logs of a run. With `ends`, read only the logs of these processes, each up to this byte. The
     contents of the directory raise no error: see `Run.problems`.
     """
     directory = Path(directory)
@@ -170,8 +170,8 @@ def _first(headers: Mapping[int, Header | None]) -> Header | None:
 
 
 def _processes(headers: Mapping[int, Header | None]) -> int:
-    """Return the number of logs that a run should have: the number in its first header, and at least those
-    that are there.
+    """Return the number of logs that a run should have: the number in its first header, or the number of
+    existing logs if that is greater.
     """
     first = _first(headers)
     return max([first.processes if first else 0, *(process + 1 for process in headers)])

@@ -24,7 +24,7 @@ NOTHING: Final[Mapping[str, Any]] = {}
 
 
 class Line(NamedTuple):
-    """Content of one line; `fault` is the reason why it may not stand there, of bounded length.
+    """Content of one line; `fault` is the reason, in a text of bounded length, why the line is invalid.
 
     A first line that is an event has both an event and a fault, `NO_HEADER`. `more` are the fields that the
     schema does not know: time stamps, places in another log.
@@ -56,8 +56,8 @@ _UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 def decode_line(number: int, line: bytes) -> Line:
-    """Decode the line with this number, from 1, blank lines not counted; any bytes are allowed and nothing is
-    raised.
+    """Decode the line with this number, counted from 1 without blank lines. Any bytes are allowed, and
+    nothing is raised.
 
     For a key that occurs twice the last value counts. A byte-order mark is not JSON, and a fault.
     """

@@ -249,7 +249,7 @@ class Reading:
         return map(self.line, io.BytesIO(text))
 
     def _many(self, text: bytes) -> Iterator[LogLine | Block]:
-        """Read whole lines: as one block if they are one, else each half."""
+        """Read whole lines: as one block if that is possible, else each half of them separately."""
         lines = text.count(b"\n")
         block = None
         if lines > 1 and self.begun and not isinstance(self.last, Crash | End):

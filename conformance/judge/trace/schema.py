@@ -56,8 +56,8 @@ class _Event(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind"):
 
 
 class Broadcast(_Event, frozen=True, tag="broadcast"):
-    """The application broadcasts message `m` ("source:id"); `digest` names the payload's bytes.
-    `destinations` are the processes that the message is for, None all of them.
+    """Event: the application broadcasts message `m` ("source:id"); `digest` names the payload's bytes.
+    `destinations` are the processes that the message is for; None: all.
     """
 
     m: PairName
@@ -66,7 +66,7 @@ class Broadcast(_Event, frozen=True, tag="broadcast"):
 
 
 class Deliver(_Event, frozen=True, tag="deliver"):
-    """The application gets message `m` under the total order's number, from 1."""
+    """Event: the application gets message `m` under its number in the total order, from 1."""
 
     m: PairName
     number: Positive
@@ -74,14 +74,14 @@ class Deliver(_Event, frozen=True, tag="deliver"):
 
 
 class CoreBroadcast(_Event, frozen=True, tag="core-broadcast"):
-    """The protocol takes the application's message `m`."""
+    """Event: the protocol takes the application's message `m`."""
 
     m: PairName
     digest: Hex
 
 
 class CoreDeliver(_Event, frozen=True, tag="core-deliver"):
-    """The protocol delivers message `m`, which the application will get."""
+    """Event: the protocol delivers message `m`, which the application will get."""
 
     m: PairName
     number: Positive
@@ -89,65 +89,66 @@ class CoreDeliver(_Event, frozen=True, tag="core-deliver"):
 
 
 class Install(_Event, frozen=True, tag="install"):
-    """The application learns that view number `view` begins, with these members."""
+    """Event: the application learns that view number `view` begins, with these members."""
 
     view: Natural
     members: Members
 
 
 class Transitional(_Event, frozen=True, tag="transitional"):
-    """The application learns which members of its view go on with it, before the next view."""
+    """Event: the application learns, before the next view, which members of its view go on with it."""
 
     members: Members
 
 
 class Safe(_Event, frozen=True, tag="safe"):
-    """The application learns that all members of the view get message `m`, which it has got."""
+    """Event: the application learns that all members of the view get message `m`, which it has got."""
 
     m: PairName
 
 
 class Propose(_Event, frozen=True, tag="propose"):
-    """The process proposes `value` in the consensus with this number."""
+    """Event: the process proposes `value` in the consensus with this number."""
 
     consensus: Natural
     value: str
 
 
 class Decide(_Event, frozen=True, tag="decide"):
-    """The process learns that `value` is the decision of the consensus with this number."""
+    """Event: the process learns that `value` is the decision of the consensus with this number."""
 
     consensus: Natural
     value: str
 
 
 class Suspect(_Event, frozen=True, tag="suspect"):
-    """The failure detector of the process begins to suspect process `suspected`."""
+    """Event: the failure detector of the process begins to suspect process `suspected`."""
 
     suspected: Natural
 
 
 class Trust(_Event, frozen=True, tag="trust"):
-    """The failure detector of the process no longer suspects process `trusted`."""
+    """Event: the failure detector of the process no longer suspects process `trusted`."""
 
     trusted: Natural
 
 
 class Alarm(_Event, frozen=True, tag="alarm"):
-    """The failure detector of the process notices that nothing happens, and suspects no particular
+    """Event: the failure detector of the process notices that nothing happens, and suspects no particular
     process.
     """
 
 
 class Violation(_Event, frozen=True, tag="violation"):
-    """The process has got an impossible message from process `sender`; `what` describes it."""
+    """Event: the process has got an impossible message from process `sender`; `what` describes it."""
 
     sender: Natural
     what: str
 
 
 class Send(_Event, frozen=True, tag="send"):
-    """The process hands datagram `d` ("sender:counter", unique in the run) to the network, for `to`.
+    """Event: the process hands datagram `d` ("sender:counter", unique in the run) to the network, for process
+    `to`.
 
     A multicast datagram has one such event for each receiver.
     """
@@ -157,21 +158,23 @@ class Send(_Event, frozen=True, tag="send"):
 
 
 class Receive(_Event, frozen=True, tag="receive"):
-    """The process takes datagram `d` from the network; a duplicate is received more than once."""
+    """Event: the process takes datagram `d` from the network; a duplicate is received more than once."""
 
     d: PairName
 
 
 class Crash(_Event, frozen=True, tag="crash"):
-    """The process stops; only `End` may follow, or `Recover` if it returns."""
+    """Event: the process stops; only `End` may follow, or `Recover` if it returns."""
 
 
 class Recover(_Event, frozen=True, tag="recover"):
-    """The process is back after a crash; all following events are of its new incarnation."""
+    """Event: the process is back after a crash; all following events are of its new incarnation."""
 
 
 class End(_Event, frozen=True, tag="end"):
-    """The log is complete: no event is missing before, and the process has finished its part in the run."""
+    """Event: the log is complete: no event is missing before, and the process has finished its part in the
+    run.
+    """
 
 
 Event = (

@@ -36,8 +36,8 @@ class Tail(msgspec.Struct):
     unended: bool = False
 
     def read(self, path: str | Path, end: int) -> Iterator[LogLine]:
-        """Read on to this byte at most, and store the position; line 0 stands for the file as a whole. Like
-        `read_lines` it never raises, but a missing end of the log is no fault.
+        """Read the log from the stored position to byte `end` at most, and store the new position; line 0
+        stands for the file as a whole. Never raise an error; a missing end of the log is no fault.
         """
         last = End(0) if self.ended else Crash(0) if self.crashed else None
         begun = self.begun or self.next_index > 0

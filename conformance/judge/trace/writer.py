@@ -84,7 +84,7 @@ class LogWriter:
 
     @classmethod
     def returning(cls, path: str | Path) -> Self:
-        """Go on with the log of a process that crashed and is back, beginning with `recover`. A last line
+        """Open the log of a process that crashed and is back, and write `recover` at its end. A last line
         that is cut off is removed.
 
         Raises:

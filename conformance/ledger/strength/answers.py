@@ -29,7 +29,7 @@ class Answers:
 
     @staticmethod
     def private(*, fresh: bool = False) -> Answers:
-        """Return the answers of this user's earlier runs."""
+        """Return the cache with the answers of this user's earlier runs."""
         return Answers(Cache.private("mutants"), fresh=fresh)
 
     def of(self, key: str) -> dict[str, Answer]:
@@ -58,5 +58,7 @@ def mutating_code() -> str:
 
 @cache
 def walking_code() -> str:
-    """Return a digest of the code for the further phases where a program takes long."""
+    """Return a digest of the code that tries mutants by random walks and further exploration, where a program
+    takes long.
+    """
     return digest_of(Path(walked.__file__).read_text(encoding="utf-8"))

@@ -252,7 +252,7 @@ def _owners(plans: Sequence[Plan]) -> set[type]:
 
 
 def _elsewhere(claims: Sequence[Claim], owners: AbstractSet[type]) -> Iterator[tuple[Claim, Check]]:
-    """Yield the quick checks of other records whose programs have one of these classes as a part."""
+    """Yield the quick checks of other families whose programs contain one of these classes."""
     own = {claim.id for claim in claims}
     for claim, check in explored(all_claims()):
         is_quick = claim.id not in own and not check.deep

@@ -55,7 +55,9 @@ def encoded(sections: Mapping[str, Section]) -> str:
 
 
 def _laid_out(value: object, indent: str) -> str:
-    """Write lists and objects that hold others over several lines, and everything else in one."""
+    """Return JSON in which a list or an object that contains others has a line for each item, and every other
+    value is on one line.
+    """
     deeper = indent + " "
     items = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
     if not any(isinstance(item, dict | list | tuple) for item in items):
@@ -79,7 +81,7 @@ def digest(claims: Iterable[Claim]) -> str:
 
 
 def is_stale(section: Section | None, claims: Iterable[Claim]) -> bool:
-    """Return True if there is no section, or it is of other records or specifications than today's."""
+    """Return True if there is no section, or it rests on other records or specifications than today's."""
     claims = tuple(claims)
     if section is None or section.digest != digest(claims):
         return True

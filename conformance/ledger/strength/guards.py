@@ -68,8 +68,8 @@ def home_of(module: str) -> str:
 
 
 def cited(mutant: Mutant) -> str:
-    """Return the place of the document that the docstring of the method names, else that of its
-    class, or "".
+    """Return the place in the document that the docstring of the mutant's method cites, else that of its
+    class; "" if neither does.
     """
     for prose in (mutant.function.__doc__, mutant.owner.__doc__):
         if found := CITED.search(" ".join((prose or "").split())):
@@ -84,8 +84,8 @@ def file_of(mutant: Mutant) -> str:
 
 
 def is_same(answers: Iterable[Answer]) -> bool:
-    """Return True if the states and the steps are the same in every program in which they were compared, at
-    least one.
+    """Return True if states and steps are unchanged in every program in which they were compared, and there
+    is at least one.
     """
     fates = [answer.fate for answer in answers]
     compared = [fate for fate in fates if fate in (Fate.EQUIVALENT, Fate.INNER, Fate.SURVIVED)]
@@ -126,11 +126,11 @@ def _is_guard(mutant: Mutant) -> bool:
     boolean helper. A constant condition is no guard.
     """
     is_constant = mutant.change.before in ("True", "False")
-    return not is_constant and mutant.change.edits[0].span in _asked_in(mutant.function)
+    return not is_constant and mutant.change.edits[0].span in _guard_places(mutant.function)
 
 
 @cache
-def _asked_in(function: object) -> frozenset[tuple[int, int, int, int]]:
+def _guard_places(function: object) -> frozenset[tuple[int, int, int, int]]:
     """Return the source positions of the guards in a method: line and column of their beginnings and ends."""
     _, method = function_of(function)
     conditions: list[ast.expr] = []

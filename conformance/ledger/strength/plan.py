@@ -54,8 +54,8 @@ Tell = Callable[[Anything], object]
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds for each mutant in generated Python and in machine code, seconds for one program in each step,
-    and random walks, if the program takes long.
+    """Limits of the checks of one program: bounds for each mutant in generated Python and in machine code,
+    seconds for each phase, and, for a program that takes long, random walks.
     """
 
     bounds: tuple[Bounds, Bounds]
@@ -217,7 +217,7 @@ class Plan:
 
     @property
     def trial(self) -> Trial | RefinementTrial:
-        """Return the trial of the program, begun when it is needed."""
+        """Return the trial of the program, which is made at the first call."""
         if self._trial is None:
             refinement, walks = refinement_of(self.program.spec), self.limits.walks
             if refinement is not None:

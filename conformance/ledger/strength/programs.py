@@ -52,9 +52,7 @@ def is_text(part: type) -> bool:
 
 
 def checks_that_hold(claims: Iterable[Claim]) -> Iterator[tuple[Claim, Check]]:
-    """Return the checks that are recorded to hold, except for those that an earlier family runs on
-    mutants.
-    """
+    """Yield the checks that are recorded to hold, except for those that an earlier family runs on mutants."""
     for claim in claims:
         for check in claim.checks:
             if isinstance(check, Check) and check.outcome == "holds" and not is_borrowed(claim, check):

@@ -50,9 +50,7 @@ class RefinementTrial:
     def ask(
         self, mutant: Mutant | LeftOut, _: Iterable[str] | None = None, *, briefly: bool = False
     ) -> Answer:
-        """Judge whether the protocol with this change still refines the machine; there is no other property
-        to name.
-        """
+        """Check whether the mutant still refines the machine; a refinement is the only property."""
         try:
             changed = mutant.of(self.program)
             before, after = _texts(self.program.module), _texts(changed.module)
@@ -82,8 +80,8 @@ class RefinementTrial:
         return _EVERYTHING
 
     def trivial(self, _: str) -> str:
-        """Return "": a refinement is never trivial. Where the machine does not take a step, the refinement
-        does not hold.
+        """Return "": a refinement is never trivially true, since any step that the machine does not have
+        breaks it.
         """
         return ""
 

@@ -82,7 +82,9 @@ def verdict_of(*, touch: int, breaking: int, left: int, trivial: str = "") -> st
 
 
 class Survivor(msgspec.Struct, frozen=True):
-    """Mutant with a visible effect in so many programs of the protocol that no check notices."""
+    """Mutant that no check notices, with the number of programs of the protocol in which it has a visible
+    effect.
+    """
 
     mutant: str
     programs: int

@@ -20,7 +20,7 @@ MOST_PROGRAMS = 6
 
 
 def settled_by(plans: Iterable[Plan]) -> Settled:
-    """Return the sampled mutants that need no further check for a visible effect, by their digests."""
+    """Return the digests of the sampled mutants that need no further check for a visible effect."""
     answered = [(digest, _fate(plan, digest)) for plan in plans for digest in plan.found.sample]
     often = Counter(digest for digest, _ in answered)
     seen = {digest for digest, fate in answered if fate in (Fate.KILLED, Fate.SURVIVED)}

@@ -41,7 +41,8 @@ NEVER_BROKEN_ON_WALKS = (PropertyKind.WITNESS, PropertyKind.LIVENESS)
 
 
 class WalkedTrial(Trial):
-    """Trial that takes random walks first, and goes on where its bounds end. A brief check takes walks alone.
+    """Trial that takes random walks first, and, where its bounds end, explores further. A brief check takes
+    walks alone.
 
     Args:
         program: the specification with its constants.

@@ -29,7 +29,8 @@ def windows(steps: int) -> Iterator[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class Part:
-    """Steps of a run that are drawn, with those before them that have sent what arrives there.
+    """Part of a run: the steps that are drawn, and the steps before them in which messages that arrive later
+    were sent.
 
     Attributes:
         trace: these steps as a run; its loop, if it has one, is counted from its own start.
@@ -68,7 +69,7 @@ def part_of(trace: Trace, first: int, last: int) -> Part:
 
 
 def down_after(program: Program, down: frozenset[Any], transition: Transition) -> frozenset[Any]:
-    """Return the members that have crashed and taken no step since, after one more step."""
+    """Return the members that have crashed and taken no step since, updated by one more step."""
     if (member := crash_of(program, transition)) is not None:
         return down | {member}
     return down - {member_of(transition.step)} if down else down

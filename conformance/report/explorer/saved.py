@@ -144,7 +144,7 @@ class Packing:
         self.shapes: dict[tuple[str, ...], int] = {}
 
     def packed(self, value: Any) -> Any:
-        """Return the data packed."""
+        """Return data in the encoded form."""
         match value:
             case str():
                 return self.strings.setdefault(value, len(self.strings))
@@ -186,7 +186,7 @@ class _Content:
             }
 
     def needed(self) -> list[State]:
-        """Return the states of the runs and logs, those at their ends first."""
+        """Return the states of the runs and logs, beginning with the last state of each."""
         found: dict[State, None] = {}
         for trace in self.runs.values():
             found |= dict.fromkeys(reversed(trace.states))
@@ -195,7 +195,7 @@ class _Content:
         return list(found)
 
     def reachable(self, most: int) -> tuple[list[State], bool]:
-        """Return states breadth first, and True if these are all."""
+        """Return up to `most` reachable states in breadth-first order, and True if these are all."""
         known, order = set(self.initial), list(self.initial)
         for number, state in enumerate(order):
             if number % TOLD_EACH == 0:

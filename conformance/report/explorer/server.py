@@ -56,7 +56,7 @@ def new_token() -> str:
 
 
 class _Runs:
-    """The runs to which a page can jump, by name: those of files, and those that a check has found."""
+    """Runs to which the page can jump, by name: those of the given files, and those found by a check."""
 
     def __init__(self, walk: Walk, traces: Mapping[str, Trace]) -> None:
         self._walk = walk

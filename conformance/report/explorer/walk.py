@@ -147,7 +147,7 @@ class Walk:
         return node.enabled
 
     def take(self, number: int, choice: int) -> int:
-        """Take the enabled step of this number; return the node that it leads to.
+        """Take the enabled step with this number; return the node that it leads to.
 
         Raises:
             WalkError: there is no such step.
@@ -182,7 +182,7 @@ class Walk:
         return way
 
     def follow(self, start: int, choices: Iterable[int]) -> list[int]:
-        """Walk from an initial state by the numbers of steps; return all nodes on the way.
+        """Walk from an initial state by the numbers of the steps; return all nodes on the way.
 
         Raises:
             WalkError: a number is none.
@@ -283,7 +283,9 @@ class Walk:
             return found if self._beside is None else {**found, **self._implementation(number)}
 
     def _implementation(self, number: int) -> dict[str, Any]:
-        """Return the values of the implementation in a node, and the difference on the way to it."""
+        """Return the implementation's values in a node, and the first difference on the way to the node, if
+        any.
+        """
         assert self._beside is not None
         for one in self.way_to(number):
             node = self._nodes[one]
@@ -302,7 +304,7 @@ class Walk:
         }
 
     def view_of(self, state: State, steps: Sequence[Transition]) -> dict[str, Any]:
-        """Return what a page shows of a state with these enabled steps, without the step that led there."""
+        """Return what a page shows of a state that has these enabled steps."""
         return self._shown(state, None, steps)
 
     def state_of(self, number: int) -> State:
@@ -573,7 +575,7 @@ class Walk:
 
 
 def options_of(program: Program) -> list[str]:
-    """Return the options of the command line that make a program again."""
+    """Return the options of the command line that select a program."""
     repairs = {item.name for item in program.declaration.constants if item.repair}
     on = [name for name in repairs if program.constants[name]]
     others = {name: value for name, value in program.constants.items() if name not in repairs}

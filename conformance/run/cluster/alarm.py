@@ -9,10 +9,12 @@ __all__ = ["Alarm"]
 
 
 class Alarm:
-    """One alarm; times are in milliseconds, as the event loop counts them. Needs the running event loop."""
+    """Single alarm of an event loop; times are in milliseconds of the loop's clock. Needs the running event
+    loop.
+    """
 
     def __init__(self, ring: Callable[[], None]) -> None:
-        """Create the alarm; `ring` is called when it is time, and may set the alarm again."""
+        """Create the alarm, which is not set. `ring` is called when it rings, and may set the alarm again."""
         self._ring = ring
         self._loop = asyncio.get_running_loop()
         self._set: asyncio.TimerHandle | None = None
@@ -32,7 +34,7 @@ class Alarm:
         self._set = self._loop.call_at(due / 1000.0, self._rings)
 
     def cancel(self) -> None:
-        """Cancel the alarm, until it is set again."""
+        """Cancel the alarm; it can be set again."""
         if self._set is not None:
             self._set.cancel()
 

@@ -110,7 +110,7 @@ class Sent(msgspec.Struct, frozen=True, tag_field="said", tag="sent"):
 
 
 class Everybody(msgspec.Struct, frozen=True, tag_field="said", tag="everybody"):
-    """Report: the last messages of all processes in this round were delivered."""
+    """Report: the last messages of all processes in this round were delivered at this process."""
 
     round: int
 

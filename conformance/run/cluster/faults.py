@@ -91,8 +91,8 @@ class Link:
         self._ties = itertools.count()
 
     def offer(self, data: bytes, now: float) -> list[bytes]:
-        """Take one datagram; return the datagrams that leave now, in order: it, and those that it has
-        overtaken.
+        """Take one datagram; return the datagrams that leave now, in order: the taken one, and those that it
+        has overtaken.
         """
         decision = next(self._decisions)
         self.counts.offered += 1

@@ -88,7 +88,7 @@ def run_cluster(
     begun = time.monotonic()
     with display(settings, console) as progress:
         if settings.join:
-            return _kept(run_changing(settings, home, progress), home / RECORD)
+            return _with_record(run_changing(settings, home, progress), home / RECORD)
         relay, stops, faults = asyncio.run(_run(settings, home, progress))
     seconds = time.monotonic() - begun
     run = load_run(home)
@@ -103,7 +103,7 @@ def run_cluster(
         faults=(*faults, *_log_faults(run, settings), *missing_faults(settings, relay.counts, stops)),
         judged=judge_run(run, PROMISE),
     )
-    return _kept(result, home / RECORD)
+    return _with_record(result, home / RECORD)
 
 
 async def _run(
@@ -224,7 +224,7 @@ def _new_directory(parent: Path, name: str) -> Path:
             return home
 
 
-def _kept(result: ClusterResult, path: Path) -> ClusterResult:
+def _with_record(result: ClusterResult, path: Path) -> ClusterResult:
     """Write the record of a run, whole or not at all, and return the result; if the record cannot be written,
     the returned result has that as a fault.
     """

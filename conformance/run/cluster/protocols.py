@@ -49,7 +49,7 @@ def known_protocols() -> tuple[str, ...]:
 
 
 def maker(protocol: str) -> Member:
-    """Return the function that makes the members of a protocol, or of a stack such as
+    """Return the function that makes a member of a protocol, or of a stack such as
     TOTAL:MBRSHIP:FRAG:NAK:COM.
 
     Raises:

@@ -120,7 +120,7 @@ class ClusterSettings:
 
     @property
     def faults(self) -> Faults:
-        """Return the probabilities alone, as the relay takes them."""
+        """Return the probabilities of the faults of a link, in the form that the relay takes."""
         rates = {name: getattr(self, name) for name in RATES.values()}
         if self.join:
             rates = {name: rate for name, rate in rates.items() if name in {*map(RATES.get, self.kinds)}}

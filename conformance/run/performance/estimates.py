@@ -24,8 +24,8 @@ class Estimate(NamedTuple):
 
     @property
     def printed(self) -> Estimate:
-        """Return the estimate with the digits of its text, so that a drawing can be made again
-        from a table.
+        """Return the estimate rounded to the digits of its text, so that a drawing made from a table equals
+        the one made from the runs.
         """
         return Estimate(round(self.mean, self._digits), round(self.half_width, self._digits))
 

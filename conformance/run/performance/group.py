@@ -81,7 +81,7 @@ class _Round(NamedTuple):
 
 
 def simulate(setting: Setting, seed: int) -> Result:
-    """Run this point once; the same setting and seed give the same result, bit by bit, anywhere.
+    """Simulate one point once. The same setting and seed give the same result, bit by bit, on any machine.
 
     Raises:
         RuntimeError: a core counted a violation, or the group stopped before all was stable: a defect.

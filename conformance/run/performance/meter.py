@@ -56,8 +56,8 @@ class _Update:
 
 
 class Meter:
-    """Meter of one group of so many members. A message in the place of a NULL is no update: its
-    `at` is None.
+    """Meter of the messages of one group. A message in place of a NULL is no update: its request time `at` is
+    None.
     """
 
     def __init__(self, members: int) -> None:
@@ -124,7 +124,7 @@ class Meter:
             self._span_ms = now
 
     def result(self, measured: int, handled: int) -> Result:
-        """Return the result of a finished run with so many measured messages."""
+        """Return the result of a finished run with `measured` measured messages."""
         assert self._span_ms is not None
         assert self.stable == measured
         return Result(

@@ -36,7 +36,7 @@ class Scale(NamedTuple):
     seeds: tuple[int, ...] = (1, 2, 3)
 
     def point(self, protocol: str, members: int, interarrival_ms: float, **changed: Any) -> Setting:
-        """Return one point of this scale."""
+        """Return the setting of one point of the figures, at this scale."""
         return Setting(
             protocol=protocol,
             members=members,
@@ -125,8 +125,8 @@ def superior(runs: Runs, scale: Scale) -> tuple[bool, str]:
 
 
 def extended_points(scale: Scale) -> list[Setting]:
-    """Return the points where the paper sees Pinwheel late, and where requests are rare; with one outstanding
-    message too.
+    """Return the points at which the paper says that Pinwheel is late, and those at which requests are rare,
+    also with one outstanding message.
     """
     points = [scale.point(protocol, 40, value) for protocol in (CM, PINWHEEL) for value in (50.0, 200.0)]
     return [*points, scale.point(PINWHEEL, 40, 50.0, window=1)]
@@ -262,7 +262,9 @@ def evens_out(runs: Runs, scale: Scale) -> tuple[bool, str]:
 
 
 def end_points(scale: Scale) -> list[Setting]:
-    """Return the points of a run whose members go on, and of one in which they fall silent."""
+    """Return two points: one whose members send until the end of the run, and one whose members fall
+    silent.
+    """
     points = [scale.point(protocol, scale.sizes[-1], scale.means_ms[0]) for protocol in (CM, PINWHEEL, DTP)]
     silent = [
         scale.point(setting.protocol, setting.members, setting.interarrival_ms, endless=False)

@@ -36,7 +36,7 @@ def sweep(
 
 
 def jobs_of(settings: Iterable[Setting], seeds: Sequence[int]) -> list[tuple[Setting, int]]:
-    """Return the runs to take, each once, the largest first."""
+    """Return the runs of all points with all seeds, each once, the largest first."""
     jobs = [(setting, seed) for setting in dict.fromkeys(settings) for seed in seeds]
     return sorted(jobs, key=lambda job: job[0].members * job[0].messages, reverse=True)
 

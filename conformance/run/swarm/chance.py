@@ -52,7 +52,7 @@ class Rates(NamedTuple):
 
 
 class Weather:
-    """Generator of the fates of datagrams; `met` has those that differ from the usual."""
+    """Generator of the fates of datagrams; `met` stores the fates that differ from the usual one."""
 
     def __init__(self, seed: int, rates: Mapping[Link, Rates], delay_ms: float, calm_ms: float) -> None:
         self.met: list[Fate] = []
@@ -82,7 +82,7 @@ class Weather:
 
 
 class Wandering:
-    """Carriage in which every datagram has a random delay, and the datagrams with these numbers are lost."""
+    """Carriage that delays every datagram at random, and loses the datagrams with these numbers."""
 
     def __init__(self, seed: int, longest_ms: float, lost: Collection[int], calm_ms: float) -> None:
         self.met: list[Fate] = []

@@ -72,7 +72,8 @@ Deed = Broadcasts | Sends | Receives | Steps | Rests
 
 
 def core_calls_of(core: str, seed: int, settings: Settings) -> tuple[Ending, list[Deed]]:
-    """Take the run that a seed draws; return its final state, and its members' deeds.
+    """Take the run that a seed draws, with recorders around its cores; return its final state and the
+    members' deeds.
 
     Raises:
         SpecError: as `core_of`.
@@ -106,7 +107,7 @@ class _Recorder:
         return implementation._replace(core=made, resilient=again)
 
     def record(self, event: tracing.Event) -> None:
-        """Take an event of an endpoint."""
+        """Record an event of an endpoint."""
         match event:
             case tracing.Send(process=me, datagram=(_, counter), to=to):
                 receiver, message = self._leaving[me].popleft()
@@ -148,7 +149,7 @@ class _Own:
         self._deeds = deeds
 
     def record(self, event: tracing.Event) -> None:
-        """Take an event of the core."""
+        """Record an event of the core."""
         match event:
             case tracing.Step(process=me, action=action):
                 self._deeds.append(Steps(me, action))

@@ -71,8 +71,8 @@ def symptoms(ending: Ending) -> tuple[str, ...]:
 
 
 def _whole(log: Sequence[Delivery], wanted: Wanted) -> bool:
-    """Return True if each delivery is of a message that was broadcast, with its payload, and the only one of
-    it.
+    """Return True if each delivery is of a broadcast message with its payload, and no message is delivered
+    twice.
     """
     named = {delivery[:2]: delivery[3] for delivery in log}
     return len(named) == len(log) and named.items() <= wanted.items()

@@ -36,7 +36,7 @@ class _Entry(Struct, frozen=True, forbid_unknown_fields=True, tag=str.lower, tag
 
 
 class Broadcast(_Entry, frozen=True):
-    """Entry: the application of a member broadcasts a payload of so many bytes, or of as many as its name
+    """Entry: the application of a member broadcasts a payload of this many bytes, or of as many as its name
     needs.
 
     It requests delivery when `holders` members have it, or all if they are fewer.
@@ -60,7 +60,7 @@ class Fate(_Entry, frozen=True):
 
 
 class Cut(_Entry, frozen=True):
-    """Entry: all datagrams that the first of each pair sends to the second in this time are lost."""
+    """Entry: in this time all datagrams from the first member of each pair to the second are lost."""
 
     at_ms: float
     until_ms: float
@@ -91,7 +91,9 @@ class Skew(_Entry, frozen=True):
 
 
 class Jump(_Entry, frozen=True):
-    """Entry: a member's clock jumps forward by so much; or it stands still for so long, if it is negative."""
+    """Entry: a member's clock jumps forward by `ms` milliseconds, or stands still for that long if the number
+    is negative.
+    """
 
     at_ms: float
     process: int
@@ -122,7 +124,7 @@ class Leave(_Entry, frozen=True):
 
 
 class Slow(_Entry, frozen=True):
-    """Entry: in this time datagrams from the first of each pair to the second take `by_ms` longer."""
+    """Entry: in this time datagrams from the first member of each pair to the second take `by_ms` longer."""
 
     at_ms: float
     until_ms: float
@@ -131,7 +133,8 @@ class Slow(_Entry, frozen=True):
 
 
 class Once(_Entry, frozen=True):
-    """Entries that begin when a process has delivered so many messages, over all its starts.
+    """Entries that begin when a process has delivered a given number of messages, counted over all its
+    starts.
 
     The times of `then` count from there.
     """

@@ -57,8 +57,8 @@ _OF_CHANGING = (
 
 
 class Budget(Struct, frozen=True):
-    """Budget of a bounded model for a run: at most so many lost datagrams, each message broadcast by one of
-    its `sources`, and `timers` that expire at any time, or late if the model counts them.
+    """Faults that a bounded model allows a run: at most `losses` lost datagrams, each message broadcast by
+    one of its `sources`, and `timers` that expire at any time, or late if the model counts them.
     """
 
     losses: int

@@ -79,7 +79,9 @@ class RunResult:
 
 
 class _Kind(NamedTuple):
-    """One kind of groups: functions that draw, take, judge and picture its runs."""
+    """Functions that draw, take, judge and picture the runs of one kind of groups: those whose members stay,
+    or those whose members change.
+    """
 
     draw: Callable[[int, Settings, Implementation[Any]], Drawn]
     run: Callable[..., Any]
@@ -103,7 +105,7 @@ _CHANGING = _Kind(
 
 
 def fitted(core: str, settings: Settings) -> Settings:
-    """Return the settings, with `join` if only groups whose members change have this protocol.
+    """Return the settings; set `join` if the protocol is only for groups whose members change.
 
     Raises:
         ValueError: the settings do not go together with that.
@@ -146,7 +148,7 @@ def core_of(name: str, planted: str | None = None, *, join: bool = False) -> Imp
 
 
 def run_seed(core: str, seed: int, settings: Settings = Settings()) -> RunResult:  # noqa: B008 - frozen
-    """Take the run that a seed draws, and judge it.
+    """Draw a run by its seed, take it, and judge it.
 
     Raises:
         SpecError: as `core_of`.
@@ -155,7 +157,7 @@ def run_seed(core: str, seed: int, settings: Settings = Settings()) -> RunResult
     implementation = core_of(core, settings.planted, join=settings.join)
     faults, drawn, weather = kind.draw(seed, settings, implementation)
     counted = kind.counting(drawn.members)
-    ending = kind.run(implementation, drawn, weather, settings, **_told_to(counted, settings))
+    ending = kind.run(implementation, drawn, weather, settings, **_counting_listener(counted, settings))
     found = kind.symptoms(ending)
     if not found and not settings.logs and kind.shows(ending):
         result = _result(core, f"{core}-{seed}", ending, counted, Outcome.HOLDS)
@@ -205,7 +207,8 @@ def run_schedule(
 def shortened(
     result: RunResult, settings: Settings, progress: Callable[[Schedule], None] = lambda _: None
 ) -> RunResult:
-    """Return a failing run with a shorter schedule that fails alike; the same if there is none.
+    """Return a failing run with a shorter schedule that fails in the same way; the run itself if there is
+    none.
 
     Args:
         result: the run, with its schedule.
@@ -234,7 +237,7 @@ def _kind(core: str, settings: Settings, schedule: Schedule | None = None) -> tu
     return settings, _CHANGING if settings.join else _STAYING
 
 
-def _told_to(counted: Any, settings: Settings) -> dict[str, Any]:
+def _counting_listener(counted: Any, settings: Settings) -> dict[str, Any]:
     """Return the arguments of a run that pass a counting listener in place of a log."""
     return {"log": counted} if settings.join else {"tracer": counted}
 

@@ -33,7 +33,7 @@ __all__ = ["command_of", "entry_lines", "joins_always", "schedule_lines"]
 
 
 def command_of(core: str, settings: Settings) -> str:
-    """Return the command with these settings, without the choice of a run."""
+    """Return the command that has these settings, without the options that select a run."""
     usual, words = Settings(), ["antiphon", "swarm", core]
     if settings.join and not joins_always(core):
         words.append("--join")
@@ -62,7 +62,7 @@ def command_of(core: str, settings: Settings) -> str:
 
 
 def joins_always(core: str) -> bool:
-    """Return True if only a group whose members change has this protocol."""
+    """Return True if the protocol is only for groups whose members change."""
     return core in LISTED and core not in known_protocols()
 
 

@@ -216,8 +216,8 @@ def _reader(protocol: str, constants: tuple[tuple[str, Any], ...]) -> Reader:
 def rows_of(
     protocol: str, constants: Mapping[str, Any], wanted: Settings, runs: Iterable[Sequence[int]]
 ) -> list[dict[str, Any]]:
-    """Return the rows of the paths of these runs, as `PATHS` has them; each run by its seed, its steps and
-    its datagrams.
+    """Take the runs of a batch (each given by its seed and its numbers of steps and datagrams), and return
+    the rows of their paths in the form of `PATHS`.
 
     Raises:
         PipelineError: a run takes other steps than its batch says.

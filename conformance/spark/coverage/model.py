@@ -96,7 +96,7 @@ class Model:
         return _Prompt(self._edges, self._moves, self._binding).found
 
     def trace(self, state: int, step: str) -> Trace:
-        """Return a shortest path to a state and this step from it, as CPython executes them."""
+        """Return a trace, executed by CPython, of a shortest path to a state and of this step from it."""
         states = path(self._space, state)
         steps = [next(n for n, after in self._moves[a] if after == b) for a, b in pairwise(states)]
         steps.append(next(n for n, _ in self._moves[state] if compact_step(self._edges.step(n)) == step))

@@ -168,7 +168,7 @@ class _Walk:
         """Take the internal steps of a process; if several are enabled, take the one that the core
         reported.
         """
-        told = deque(_told(me, later, self._binding))
+        told = deque(_internal_steps_of(me, later, self._binding))
         while moves := self._enabled(me, lambda k: k.internal):
             if len(moves) > 1 and told:
                 action = told[0]
@@ -198,7 +198,7 @@ class _Walk:
                 raise _Left(f"{name}: the core stands elsewhere")
 
 
-def _told(me: int, later: Iterable[Deed], binding: Binding) -> Iterable[str]:
+def _internal_steps_of(me: int, later: Iterable[Deed], binding: Binding) -> Iterable[str]:
     """Yield the names of the internal steps that the process takes next without an interruption."""
     for deed in later:
         if not (isinstance(deed, Steps) and deed.process == me and deed.action in binding.internal):

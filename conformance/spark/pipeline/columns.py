@@ -84,9 +84,9 @@ Bools = npt.NDArray[np.bool_]
 
 
 class Columns(NamedTuple):
-    """Columns of events, one after the other, those of a log together. `values` has a row for each of
-    `NUMBERS` and a column an event, and `valid` says which of these are there; `others` are the values of
-    further columns, by event.
+    """Columns of events; the events of a log stand together. `values` has a row for each of `NUMBERS` and a
+    column for each event, `valid` says which of these values exist, and `others` has the values of further
+    columns, by event.
     """
 
     line: Longs

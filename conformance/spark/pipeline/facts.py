@@ -67,7 +67,7 @@ _BROADCAST, _DELIVER, _CORE_BROADCAST, _CORE_DELIVER, _SEND, _RECEIVE, _CRASH, _
 
 
 def _table(*codes: int) -> Bools:
-    """Return a mask of these kinds among all."""
+    """Return a mask of these kinds of events, with an entry for each kind."""
     return np.isin(np.arange(len(CODES)), codes)
 
 
@@ -287,7 +287,7 @@ class Facts:
         )
 
     def of_run(self, faults: int) -> Fact:
-        """Return the facts about this run; none if its logs have faults, or are unsound."""
+        """Return the facts about this run; no facts if its logs have faults."""
         if faults or not self._are_sound():
             return Fact(0)
         facts = Fact.SOUND
@@ -338,7 +338,9 @@ class Facts:
         )
 
     def _is_causal(self) -> bool:
-        """Return True if the logs can be merged so that the cause of each event comes before it; linear."""
+        """Return True if the logs can be merged so that the cause of each event comes before it, in time
+        linear in the events.
+        """
         if any(log.ordered > _ORDER_MAX for log in self.logs):
             return False
         known: set[tuple[int, int]] = set()

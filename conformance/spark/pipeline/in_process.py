@@ -36,7 +36,7 @@ _ALONE_BYTES: Final = 20 << 20
 
 
 def volume(runs: Sequence[FoundRun]) -> int:
-    """Return the approximate number of decompressed bytes of these runs' logs, plus an amount for
+    """Estimate the bytes to read for these runs: the decompressed size of their logs, plus a fixed amount for
     each run.
     """
     return _RUN_BYTES * len(runs) + sum(

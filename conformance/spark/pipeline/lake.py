@@ -111,7 +111,7 @@ def ingest(
 def ingest_runs(
     found: Found, place: Path, master: str | None, batch_bytes: int, tell: Callable[[str], None] | None
 ) -> Ingested:
-    """Read the found runs into the lake at this place; raises as `ingest` does."""
+    """Read runs into the lake at this place; raise the errors of `ingest`."""
     known = _marks(place) if place.exists() else {}
     new = _new(found.runs, known, place)
     if not new and not found.uris:
@@ -127,7 +127,7 @@ def ingest_runs(
 
 
 def found_lake(place: Path) -> None:
-    """Make a lake, if there is none."""
+    """Make an empty lake at this place, unless there is one."""
     (place / "batches").mkdir(parents=True, exist_ok=True)
     if not is_lake(place):
         _write_json(place / "lake.json", {"schema": SCHEMA, "version": VERSION})
@@ -206,8 +206,8 @@ def write_tables(
     buckets: int,
     open_runs: OpenRuns = open_planned,
 ) -> None:
-    """Write the tables of a batch, except for its verdicts: its events in so many buckets, its runs and its
-    faults. A task reads a chunk, of which there is one at least; `open_runs` reads the plans.
+    """Write the tables of a batch (events in `buckets` buckets, runs, faults), without verdicts. Each task
+    reads one of the chunks, of which there is at least one; `open_runs` reads the plans.
     """
     for table in ("plan", "runs", "quarantine", "spills", "events"):
         (staging / table).mkdir(parents=True)

@@ -34,7 +34,7 @@ _PORTS: Final = {"sc": 15002, "https": 443, "http": 80}
 
 
 def is_local(master: str) -> bool:
-    """Return True if everything runs on this machine."""
+    """Return True if the master runs everything on this machine."""
     return bool(_ON_THIS_MACHINE.fullmatch(master) or _CLUSTER_HERE.fullmatch(master))
 
 
@@ -123,7 +123,7 @@ def _speaks_spark(connection: socket.socket) -> bool:
 
 
 def _received(connection: socket.socket, size: int) -> bytes:
-    """Receive so many bytes, or fewer if no more come."""
+    """Receive this many bytes, or fewer if the connection ends."""
     until, told = time.monotonic() + WAIT_S, b""
     while len(told) < size and (more := connection.recv(size - len(told))):
         told += more

@@ -63,8 +63,8 @@ _OF_ALL: Final = (
 
 
 def facts_for(properties: Collection[str]) -> Fact | None:
-    """Return the facts that a run needs, beside the result of the pass, to keep these properties; None if no
-    facts suffice.
+    """Return the facts that a run needs, beside the result of the pass over its rows, to keep these
+    properties; None if no facts suffice.
     """
     if not JUDGED.keys() >= set(properties):
         return None
@@ -110,8 +110,8 @@ def in_one_pass(session: SparkSession) -> Iterator[None]:
 
 
 def health_of(rows: DataFrame, facts: Fact = Fact.SOUND) -> DataFrame:
-    """Return for each run whether it is healthy and its logs have these facts. Takes `columns.EVENTS` as
-    `lake` opens them; the columns are run, healthy.
+    """Return a row for each run, with the columns run and healthy: whether the run is healthy and its logs
+    have these facts. `rows` are `columns.EVENTS`, in the order in which `lake` opens them.
     """
     # One text, since Spark takes milliseconds for every operator of an expression that Python puts together.
     return rows.sparkSession.sql(_QUERY, {"facts": int(facts)}, rows=rows)

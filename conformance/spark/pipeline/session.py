@@ -153,8 +153,8 @@ def settings(session: SparkSession, volume: int, most: int) -> Iterator[None]:
 
 
 def parts(volume: int, most: int, workers: int) -> int:
-    """Return the number of parts for so many bytes: a few for each core, unless parts would be
-    tiny or huge.
+    """Return the number of parts for this many bytes: a few for each core, within the limits for the size of
+    a part.
     """
     worthwhile = -(-volume // _BYTES_A_TASK)
     wanted = max(3 * workers, -(-volume // _BYTES_A_TASK_MAX))
@@ -205,7 +205,7 @@ def _master_of(session: SparkSession) -> str:
 
 @contextmanager
 def confs(session: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
-    """Set these settings within the context."""
+    """Context in which these settings of the session apply; afterwards the earlier ones are restored."""
     before = {name: session.conf.get(name, None) for name in wanted}
     for name, value in wanted.items():
         session.conf.set(name, value)
@@ -245,8 +245,8 @@ def _interrupts() -> Iterator[None]:
 
 
 def _stop(session: SparkSession) -> None:
-    """Stop a session. After an interrupt this thread's connection to Java still waits for an answer, so that
-    Java is spoken to from another thread.
+    """Stop a session from another thread: after an interrupt, this thread's connection to Java still waits
+    for an answer.
     """
     if is_remote():
         session.stop()
@@ -264,8 +264,8 @@ def _stop(session: SparkSession) -> None:
 
 @contextmanager
 def _without_words_of_py4j() -> Iterator[None]:
-    """Suppress py4j's log lines about an interrupted call, which is raised too; it logs on its own loggers
-    and on the root.
+    """Context that suppresses py4j's log lines about an interrupted call, since the interrupt is raised as
+    well. py4j logs on its own loggers and on the root.
     """
 
     def foreign(record: logging.LogRecord) -> bool:
@@ -349,7 +349,9 @@ def _require_workers(session: SparkSession, master: str) -> None:
 
 
 def _has_worker(client: Any, place: Any, asked: Any, of_answer: Any) -> bool:
-    """Return True if the master at this place knows a worker; of several masters one does."""
+    """Return True if the master at this place knows a worker. Of several masters it is enough that one
+    does.
+    """
     try:
         answer = client.setupEndpointRef(place, "Master").askSync(asked, of_answer)
     except Py4JJavaError:

@@ -185,7 +185,7 @@ class _Swarm:
         failed = results.filter(F.col("outcome") != Outcome.HOLDS.value).orderBy("seed")
         report.failed = [self._result(row) for row in failed.collect()]
         if report.failed:
-            report.failed[0] = self._again(report.failed[0])
+            report.failed[0] = self._repeat(report.failed[0])
         return report
 
     def _result(self, row: Row) -> RunResult:
@@ -196,7 +196,7 @@ class _Swarm:
         said |= {"outcome": Outcome(row["outcome"]), "faults": tuple(map(FaultKind, row["faults"]))}
         return RunResult(core=self.core, name=f"{self.core}-{row['seed']}", **said)
 
-    def _again(self, told: RunResult) -> RunResult:
+    def _repeat(self, told: RunResult) -> RunResult:
         """Take a run a second time in this process, with its schedule and logs."""
         assert told.seed is not None
         found = run_seed(self.core, told.seed, self.settings)
@@ -209,7 +209,7 @@ class _Swarm:
         return found
 
     def into(self, session: SparkSession, lake: Path, sample: int) -> Swarmed:
-        """Take all runs, and put them into a lake, unless they are there."""
+        """Take all runs and store their results and logs in a lake, unless the lake has them."""
         found_lake(lake)
         with own_directory("batch", lake / "batches") as own:
             self.results(session).write.parquet(f"file://{own / 'swarm'}")
@@ -226,7 +226,7 @@ class _Swarm:
             staging = own / name
             staging.mkdir()
             (own / "swarm").rename(staging / "swarm")
-            kept = self._kept(report.failed, sample)
+            kept = self._seeds_to_store(report.failed, sample)
             volume = len(kept) * _BYTES_A_LINE * self._lines(report)
             buckets = max(1, -(-volume // _BYTES_A_BUCKET))
             write_tables(session, staging, _chunks(kept, cores(session)), buckets, self._opens())
@@ -235,7 +235,7 @@ class _Swarm:
                     "settings": msgspec.to_builtins(self.settings)}  # fmt: skip
             return Swarmed(report, put_batch(staging, lake, buckets, {}, swarm=told), is_new=True)
 
-    def _kept(self, failed: Collection[RunResult], sample: int) -> list[int]:
+    def _seeds_to_store(self, failed: Collection[RunResult], sample: int) -> list[int]:
         """Return the seeds whose logs are stored: those of failing runs, and a sample of all seeds, evenly
         spread.
         """
@@ -248,7 +248,9 @@ class _Swarm:
         return 2 * report.sent // report.runs + 3 * self.settings.members * self.settings.messages
 
     def _opens(self) -> OpenRuns:
-        """Return the function that takes the runs of a chunk of `KeptSeed`s with logs."""
+        """Return the function of a Spark task that runs the seeds of a chunk (`KeptSeed`), and returns their
+        logs.
+        """
         core, wanted = self.core, msgspec.structs.replace(self.settings, logs=True)
         command = command_of(core, self.settings)
 
@@ -302,7 +304,9 @@ def _fingerprint(results: DataFrame) -> int:
 def _takes(
     core: str, seeds: range, wanted: Settings, most: int
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return the function that takes the runs of the tasks whose numbers it gets: of so many seeds each."""
+    """Return the function of a Spark task that runs the seeds of the tasks whose numbers it gets, at most
+    `most` seeds for each.
+    """
 
     def take(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:

@@ -151,7 +151,7 @@ class Watching(msgspec.Struct):
     def read_on(
         self, directory: Path, ends: Mapping[int, int], now_ms: int = 0, silence_ms: float = inf
     ) -> Standing | None:
-        """Read logs on to these sizes; return the report."""
+        """Read the logs on to these sizes; return the new report, or None if it is unchanged."""
         if self.is_forgotten or not self.gone.isdisjoint(ends):
             ends = {process: tail.at for process, tail in self.tails.items()} | dict(ends)
             told = "" if self.is_forgotten else self.told
@@ -435,7 +435,7 @@ def _standing(rows: list[dict[str, Any]]) -> Standing:
 
 
 def _place_of(source: Path, promise: tuple[str, ...], lake: Path) -> Path:
-    """Return the place where a lake keeps the reports about a folder by a promise."""
+    """Return the directory in which a lake keeps the reports about a folder that is judged by a promise."""
     if lake.exists() and any(lake.iterdir()) and not is_lake(lake):
         raise InputError(f"{lake}: not a lake, and not empty; name another place")
     words = () if promise == (TOTAL_ORDER,) else promise
@@ -488,7 +488,9 @@ def _query(
 def _keeps(
     place: Path, tell: Callable[[Standing], None], failed: list[Exception]
 ) -> Callable[[DataFrame, int], None]:
-    """Return the function that keeps and reports the result of a step, and notes its failure."""
+    """Return the function that stores and reports the results of a step; it records its own failure in
+    `failed`.
+    """
 
     def keep(said: DataFrame, step: int) -> None:
         standings = [msgspec.json.decode(row["said"], type=Standing) for row in said.collect()]
@@ -530,8 +532,8 @@ def _stop(query: StreamingQuery) -> None:
 
 
 def _steps(silence_s: float, promise: tuple[str, ...]) -> Step:
-    """Return the function that takes a step of a run: its logs have grown, or it has been silent for too
-    long.
+    """Return the function that updates the state of a run when its logs have grown, or when it has been
+    silent for too long.
     """
 
     def step(key: tuple[str], grown: Iterator[pd.DataFrame], state: GroupState) -> Iterator[pd.DataFrame]:

@@ -121,7 +121,7 @@ class Lake:
     # States -------------------------------------------------------------------------------------------------
 
     def write_part(self, level: int, partition: int, rows: Words) -> None:
-        """Write the new states of a partition; without any there is no file."""
+        """Write the new states of a partition; write no file if there are none."""
         if not len(rows):
             return
         columns = {f"word_{number}": _column(rows[:, number]) for number in range(rows.shape[1])}
@@ -189,8 +189,8 @@ class Lake:
         return self.directory / "found" / f"{level:04d}" / f"{task:05d}-{number:04d}.rows"
 
     def remove_old_runs(self, partition: int, kept: Sequence[Run], level: int) -> None:
-        """Remove the runs that were merged before `level`: another attempt of this task may write
-        runs of it.
+        """Remove the runs that were merged before `level`. Later ones stay, since another attempt of this
+        task may still write runs of the level.
         """
         wanted = {run.name for run in kept}
         for file in self.runs(partition).glob("*.rows"):
@@ -200,7 +200,7 @@ class Lake:
     # What is whole ------------------------------------------------------------------------------------------
 
     def read(self) -> Content | None:
-        """Return the complete part of the search, or None if none was begun.
+        """Return the complete part of the search, or None if the lake has no search.
 
         Raises:
             LakeError: it cannot be read, or files are missing.

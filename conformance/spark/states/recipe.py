@@ -70,5 +70,5 @@ def _made(spec: type[Spec], program: Program) -> Program:
 
 @lru_cache(maxsize=2)
 def batcher_of(recipe: Recipe) -> Batcher:
-    """Return the machine code of a program, and its arrays, made once a process."""
+    """Return the machine code of a program, and its arrays; both are made once in a process."""
     return Batcher(recipe.program())

@@ -118,7 +118,7 @@ class Runner:
         return self._session
 
     def _collected(self, session: SparkSession, frame: DataFrame) -> list[bytes]:
-        """Return the answers of the tasks, of which one alone may be empty.
+        """Run the tasks of a frame on Spark, and return their answers.
 
         Raises:
             LakeError: a task says so, a disk is full, or a worker was killed.
@@ -159,6 +159,8 @@ def _here(work: Work, cut: Sequence[Sequence[Piece]]) -> list[Told]:
 
 
 def _last_line(error: BaseException) -> str:
-    """Return the last line of the innermost cause of a traceback of Python; else the first line."""
+    """Return the last line of the innermost cause in a Python traceback; if there is none, the first line of
+    the error.
+    """
     lines = [line for line in str(error).splitlines() if re.match(r"\w[\w.]*(Error|Exception)\b", line)]
     return lines[-1].strip() if lines else first_line(error)

@@ -216,8 +216,8 @@ class LakeSpace:
         return Position(firsts[-1], content.transitions, firsts[-1], firsts, decided, content.seconds)
 
     def checkpoint(self, position: Position, *, last: bool = False) -> None:  # noqa: ARG002 - each is
-        """Record that the present levels are complete. A level after which the search ends by an error is
-        found again.
+        """Record that the present levels are complete. A level after which the search ends with an error is
+        not recorded, so that a later search finds it again.
         """
         if ERROR in self._content.facts or any(fact.startswith(CANNOT) for fact in self._content.facts):
             return

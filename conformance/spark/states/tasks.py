@@ -76,7 +76,9 @@ class Told(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Choice:
-    """Choice of states of a level: those of a fact, or those with a successor among `before`."""
+    """Choice of states of a level: those in which a fact is true, or those with a successor among
+    `before`.
+    """
 
     fact: str
     wanted: bool = False
@@ -84,7 +86,7 @@ class Choice:
 
 
 def pieces(level: int, counts: Sequence[int], tasks: int) -> list[list[Piece]]:
-    """Return a level cut into at most so many lists of pieces, about equally large."""
+    """Cut a level into at most `tasks` lists of pieces of about equal size."""
     groups = [
         (partition, group) for partition, count in enumerate(counts) for group in range(-(-count // GROUP))
     ]
@@ -103,7 +105,7 @@ def pieces(level: int, counts: Sequence[int], tasks: int) -> list[list[Piece]]:
 
 
 def expand(work: Work, given: Sequence[Piece]) -> Iterator[Successors | Told]:
-    """Yield the successors of the states of some pieces; at last the result."""
+    """Yield the successors of the states of some pieces, in batches, and at last the result of the task."""
     batcher = batcher_of(work.recipe)
     before, seen, marks = batcher.counts.copy(), batcher.transitions, 0
     for rows in _rows(work, given):
@@ -126,7 +128,7 @@ def blocks(found: Successors) -> Iterator[tuple[int, int, int]]:
 
 
 def take_in(work: Work, partition: int, found: Sequence[Words]) -> Told:
-    """Add the new states of these blocks to the lake."""
+    """Store those states of these blocks that are new, and return the result."""
     batcher = batcher_of(work.recipe)
     runs = list(work.known[partition]) if work.known else []
     work.lake.remove_old_runs(partition, runs, work.level)
@@ -144,8 +146,8 @@ def take_in(work: Work, partition: int, found: Sequence[Words]) -> Told:
 
 
 def choose(work: Work, given: Sequence[Piece], choice: Choice) -> tuple[list[tuple[int, int]], Words]:
-    """Return the states of some pieces that match a choice, `MOST_CHOSEN` at most: each by its partition and
-    its place there, and its row.
+    """Return the states of some pieces that match a choice, at most `MOST_CHOSEN`: for each its partition and
+    its index in it, and its row.
     """
     batcher = batcher_of(work.recipe)
     places: list[tuple[int, int]] = []

@@ -67,7 +67,9 @@ def expanding(work: Work, cut: Sequence[Sequence[Piece]]) -> Callable[[Batches],
 
 
 def taking_in(work: Work) -> Callable[[Batches], Batches]:
-    """Return the function for the tasks of partitions that takes in the blocks at given places."""
+    """Return the function of a Spark task that takes the blocks at given places into the lake, for the tasks
+    of partitions.
+    """
 
     def run(batches: Batches) -> Batches:
         words = _prepare(work.recipe)

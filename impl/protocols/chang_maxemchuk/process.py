@@ -39,7 +39,7 @@ DEFAULTS = Settings()
 
 
 class Core(Updates):
-    """Process `me` of the members; `antiphon.impl.protocols.core` tells a shell how to use it."""
+    """Core of CM at process `me`; `antiphon.impl.protocols.core` tells a shell how to use it."""
 
     protocol = "chang-maxemchuk"
 
@@ -56,7 +56,7 @@ class Core(Updates):
 
     @property
     def holding(self) -> bool:
-        """True if the last known gsn names this process as holder (`circulated among LTMs along the
+        """Return True if the last known gsn names this process as holder (`circulated among LTMs along the
         predefined path`).
         """
         return self._giver() == self.me

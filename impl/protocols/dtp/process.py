@@ -3,7 +3,7 @@
 Rules of this file:
 1. No clock, socket, randomness or thread: `now` comes in, messages and deliveries go out as data.
 2. One public action is one atomic step, and a step never waits.
-3. `multicast` is to the others; what a process keeps itself, the text says.
+3. `multicast` sends to the other processes; whether a process also keeps its own copy, the paper says.
 4. Whoever calls `receive` has checked the message's ranges (`messages.flaw`). What no correct member says is
    counted in `violations` and changes nothing.
 5. Nothing far ahead is kept: `AHEAD` times as many numbers or identifiers as there are members. By the
@@ -136,7 +136,7 @@ class Snapshot(NamedTuple):
 
 
 class Core(TimedCore[Message, Timer]):
-    """Process `me` of the members; `antiphon.impl.protocols.core` tells a shell how to use it."""
+    """Core of DTP at process `me`; `antiphon.impl.protocols.core` tells a shell how to use it."""
 
     def __init__(
         self, me: int, members: int, settings: Settings = DEFAULTS, *, tracer: Tracer = NULL_TRACER

@@ -46,7 +46,7 @@ DEFAULTS = Settings()
 
 
 class Core(Updates):
-    """Process `me` of the members; `antiphon.impl.protocols.core` tells a shell how to use it."""
+    """Core of Pinwheel at process `me`; `antiphon.impl.protocols.core` tells a shell how to use it."""
 
     protocol = "pinwheel"
 

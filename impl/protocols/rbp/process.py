@@ -216,7 +216,9 @@ class Snapshot(NamedTuple):
 
 
 class Core(TimedCore[Message, Timer]):
-    """Process `me` of the ring 0..members-1; `antiphon.impl.protocols.core` tells a shell how to use it."""
+    """Core of RBP at process `me` of the ring 0..members-1; `antiphon.impl.protocols.core` tells a shell how
+    to use it.
+    """
 
     def __init__(
         self,
@@ -529,7 +531,7 @@ class Core(TimedCore[Message, Timer]):
         return True
 
     def collect(self, number: int, now: float) -> bool:
-        """Forget the message with this number, which all members have (lines 74-78 of figure 25).
+        """Delete the message with this number, which all members have (lines 74-78 of figure 25).
 
         With `resilience` 0 it waits in `stable` for its delivery; otherwise it was delivered before.
         """
@@ -558,7 +560,9 @@ class Core(TimedCore[Message, Timer]):
                 del self._kept_at[forgotten]
 
     def settle(self, now: float) -> list[Delivery]:
-        """Accept, sequence, collect and deliver until none of them does anything; the deliveries in order."""
+        """Accept, sequence, collect and deliver until none of these steps is possible; return the deliveries
+        in order.
+        """
         while self.accept(now) or self.sequence(now):
             pass
         deliveries = []
@@ -646,12 +650,14 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def progress(self) -> int:
-        """Measure of progress: the numbers and bodies that came, those that were removed included."""
+        """Return a measure of progress: the numbers and bodies that have arrived, with those removed
+        since.
+        """
         return self._queues.first - 1 + len(self._queues.numbers) + self._queues.bodies
 
     def waits(self) -> tuple[Wait, ...]:
-        """Return the first missing number, the missing bodies, and while others have the token, the next
-        number.
+        """Return what this process waits for: the first missing number, the missing bodies, and, while
+        another process has the token, the next number.
 
         Without stability the next number is waited for only while a message has none.
         """
@@ -859,8 +865,8 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def caught_up(self) -> bool:
-        """True if this external process has everything numbered so far, except for the numbers of
-        one round.
+        """Return True if this external process has all messages numbered so far, except for those of the last
+        round.
         """
         return self.external and not self._incomplete and self._queues.last_number > 0
 

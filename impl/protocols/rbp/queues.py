@@ -92,7 +92,7 @@ class Queues:
         return queues
 
     def store(self, identifier: Identifier, payload: bytes) -> None:
-        """Add a body that is neither here nor was removed (line 23; 24)."""
+        """Store a body that is not stored and was not removed (line 23; 24)."""
         self.received[identifier] = payload
         self.bodies += 1
         if identifier in self.number_of:
@@ -109,7 +109,7 @@ class Queues:
         return identifier.id <= self.numbered[identifier.source] and identifier not in self.number_of
 
     def knows(self, identifier: Identifier | None, number: int) -> bool:
-        """Return True if this assignment is known already, or need not be recorded."""
+        """Return True if this assignment is recorded, or concerns a message that was removed."""
         if number in self.numbers:
             return self.numbers[number] == identifier
         return number <= self.last_number and (identifier is None or self.is_collected(identifier))
@@ -166,7 +166,9 @@ class Queues:
         return self.gap or bool(self.missing)
 
     def complete_to(self, number: int) -> bool:
-        """Return True if all numbers 1..number, and their bodies, are or were here (lines 36 and 44; 48)."""
+        """Return True if all numbers 1..number, and their bodies, are stored or were (lines 36 and 44;
+        48).
+        """
         return self.last_number >= number and all(at > number for at in self.missing.values())
 
     def first_unnumbered(self) -> Identifier | None:
@@ -181,7 +183,7 @@ class Queues:
         return tuple(name for name in self._candidates if not self.is_numbered(name))
 
     def known_numbers(self, first: int, last: int) -> list[int]:
-        """Return the numbers in first..last that are here, rising (line 56; 68)."""
+        """Return the stored numbers in first..last in rising order (line 56; 68)."""
         return [number for number in range(first, last + 1) if number in self.numbers]
 
     def missing_bodies(self) -> list[Identifier]:

@@ -99,7 +99,9 @@ class ListedSnapshot(NamedTuple):
 
 
 class ListedCore(OnList[Message], Core):
-    """Process `me` of a list; it is also a `Flushes` (`antiphon.impl.protocols.flush`)."""
+    """Core of SEQUENCER at process `me` of a list, which ends in a flush
+    (`antiphon.impl.protocols.flush`).
+    """
 
     def __init__(
         self,
@@ -263,8 +265,8 @@ class ListedCore(OnList[Message], Core):
         return super().progress + self._history.last
 
     def waits(self) -> tuple[Wait, ...]:
-        """Return the own message that should come back next; at the coordinator, the missing
-        acknowledgements.
+        """Return what this process waits for: its own message that should come back next; at the coordinator,
+        the missing acknowledgements.
         """
         last = self._history.last
         if self.me != self.coordinator:

@@ -86,7 +86,7 @@ class Snapshot(NamedTuple):
 
 
 class Core(CoreBase[Message]):
-    """Process `me` of the members; `antiphon.impl.protocols.core` tells a shell how to use it."""
+    """Core of SEQUENCER at process `me`; `antiphon.impl.protocols.core` tells a shell how to use it."""
 
     def __init__(
         self, me: int, members: int, settings: Settings = DEFAULTS, *, tracer: Tracer = NULL_TRACER
@@ -271,7 +271,7 @@ class Core(CoreBase[Message]):
         return self.view + self._last_number + self._delivered
 
     def waits(self) -> tuple[Wait, ...]:
-        """Return the own message that should come back next."""
+        """Return what this process waits for: its own message that should come back next."""
         first = min(self._forward_table, default=None)
         return () if first is None else (Wait(f"message {self.me}:{first} back", self.coordinator),)
 

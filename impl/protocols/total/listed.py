@@ -78,7 +78,7 @@ class ListedSnapshot(NamedTuple):
 
 
 class ListedCore(OnList[Message], Core):
-    """Process `me` of a list; it is also a `Flushes` (`antiphon.impl.protocols.flush`)."""
+    """Core of TOTAL at process `me` of a list, which ends in a flush (`antiphon.impl.protocols.flush`)."""
 
     def __init__(
         self,

@@ -122,7 +122,7 @@ class Snapshot(NamedTuple):
 
 
 class Core(TimedCore[Message, Timer]):
-    """Process `me` of the members; `antiphon.impl.protocols.core` tells a shell how to use it."""
+    """Core of TOTAL at process `me`; `antiphon.impl.protocols.core` tells a shell how to use it."""
 
     def __init__(
         self, me: int, members: int, settings: Settings = DEFAULTS, *, tracer: Tracer = NULL_TRACER

@@ -123,7 +123,7 @@ class Deed(Struct, frozen=True):
 
 
 def whats(kinds: Iterable[FaultKind]) -> tuple[What, ...]:
-    """Return the detailed kinds for these kinds of faults."""
+    """Return the detailed kinds of faults that belong to these kinds."""
     asked = {*kinds}
     return tuple(what for what, kind in _KINDS.items() if kind in asked)
 
@@ -134,8 +134,8 @@ def spared(processes: int) -> int:
 
 
 def rounds(seed: int, processes: int, kinds: Iterable[FaultKind]) -> Iterator[list[Deed]]:
-    """Yield rounds of faults, without end; a late joiner joins once, at the beginning, and in none
-    of them.
+    """Yield rounds of faults without end. No round has the late join, which happens once, at the
+    beginning.
     """
     generator = random.Random(f"{seed}:deeds")
     some = [what for what in whats(kinds) if what is not What.JOIN]
@@ -151,7 +151,7 @@ def joins_after_s(seed: int) -> float:
 
 
 def round_s(kinds: Iterable[FaultKind]) -> float:
-    """Estimate the seconds of a round, with the time in which the group comes together again."""
+    """Estimate the duration of a round in seconds, with the time until the group is in one view again."""
     return sum(max(_WAITS_MS[what]) * TIMEOUTS.exclude_ms / 1000.0 + 1.0 for what in whats(kinds))
 
 

@@ -90,7 +90,7 @@ def judge(ending: Ending, log: Log, *, drawn: bool = True) -> tuple[Outcome, Run
         *([ending.failed] if ending.failed else []),
         *(f"{each.property}: {each}" for each in found.findings if found.outcome(each) is Outcome.VIOLATED),
         *(reason for life in ending.network.all_lives for reason in _accusations(life, ending)),
-        *(_told(ending) if _stands_still(ending) else ()),
+        *(_states_of_members(ending) if _stands_still(ending) else ()),
     ]
     if reasons:
         return Outcome.VIOLATED, found, tuple(reasons)
@@ -176,7 +176,7 @@ def _stands_still(ending: Ending) -> bool:
     return not (ending.settled or ending.lost or ending.failed or ending.capped) and _founds(ending)
 
 
-def _told(ending: Ending) -> list[str]:
+def _states_of_members(ending: Ending) -> list[str]:
     """Return sentences on the states of members that should be in one view at the end."""
     after = ending.network.now - ending.schedule.ends_ms
     lives = [life for life in ending.network.all_lives if life.alive and not life.over]

@@ -92,7 +92,7 @@ class Picture(Log):
         return row
 
     def diagram(self, title: str, shows: str, why: str) -> Diagram:
-        """Return the diagram, as far as there is room."""
+        """Return the diagram, which has at most `ROWS_MAX` rows."""
         rows = self._with_senders()
         events = [
             Event(
