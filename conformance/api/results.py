@@ -46,7 +46,7 @@ class Trace(model_trace.Trace):
 
         Raises:
             OSError: the file cannot be written.
-            TraceFileError: the specification stands in no module that could be asked for it again.
+            TraceFileError: the specification is in no module from which it can be loaded again.
         """
         save(self, Path(file))
 

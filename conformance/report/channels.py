@@ -183,7 +183,9 @@ def _accesses(module: ir.Module) -> dict[str, list[_Access]]:
 
 
 def _named(key: ir.Expression, named: dict[str, str]) -> str | None:
-    """Return the parameter of the action, or the local name, that a key is; None for another expression."""
+    """Return the name of a key, if the key is a parameter of the action or a local name; None for any other
+    expression.
+    """
     return named.get(key.name, f"local {key.name}") if isinstance(key, ir.Name) else None
 
 

@@ -958,7 +958,9 @@ class Reformation:
     # Snapshots ----------------------------------------------------------------------------------------------
 
     def snapshot(self) -> Snapshot:
-        """Return the whole state but for that of the lists, after `outputs`."""
+        """Return the whole state without that of the core (`lists`). Call it only after `outputs` were
+        taken.
+        """
         times = (self._deadline, self._restart_at, self._began_at, self._called_at, self._complete_at)
         return Snapshot(
             self.highest, self.stage, (self._belongs, self._originator), self.ends,

@@ -151,7 +151,9 @@ class Succession:
     # Snapshots ----------------------------------------------------------------------------------------------
 
     def snapshot(self) -> tuple[bool, Snapshot]:
-        """Return the whole state but for the core's, after the change's `outputs`."""
+        """Return the whole state without that of the core. Call it only after the change's `outputs` were
+        taken.
+        """
         return self.stopped, self.change.snapshot()
 
     def restore(self, snapshot: tuple[bool, Snapshot]) -> None:

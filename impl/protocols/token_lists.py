@@ -383,7 +383,7 @@ class TokenLists(CoreBase[Listed]):
         return f"<rbp-reforming: list {self.version} of {self.ring}{stopped}; {standing(self)}>"
 
     def snapshot(self) -> Snapshot:
-        """Return the whole state, after `outputs`."""
+        """Return the whole state. Call it only after `outputs` were taken."""
         return Snapshot(
             self.version, self.ring, self._base, self.settled, self._reaches, self.begun, self._started,
             tuple(self._ids), tuple(self._base_ids), tuple(self._entries), tuple(self._kept), self._forgotten,

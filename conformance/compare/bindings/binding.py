@@ -54,8 +54,7 @@ EVENTS = "events"
 @dataclass(frozen=True, slots=True)
 class Stimulus:
     """Target of a step: the process that takes it (None: the environment alone), and the packet in flight, if
-    any, that the step takes out of the set or from the head of a link. A packet that is `consumed` is not in
-    flight afterwards.
+    any, that the step takes out of the set or from the head of a link.
 
     A packet that is `consumed` is no longer in flight afterwards.
     """

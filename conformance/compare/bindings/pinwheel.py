@@ -38,7 +38,7 @@ class PinwheelBinding(UpdatesBinding):
 
     @property
     def window(self) -> int:
-        """Return the specification's window."""
+        """Return the specification's window: the largest number of a process's updates without a number."""
         return int(self.program.constants["window"])
 
     def sizes(self) -> Mapping[str, object]:

@@ -185,7 +185,9 @@ class VscBinding(ListedBinding):
         }
 
     def join(self, variable: str, shares: tuple[Any, ...]) -> object:
-        """Join the sets of a view to a map over their senders."""
+        """Return the value of a variable from the shares of all processes: the sets of a view become a map
+        over their senders.
+        """
         if variable in ("sent_unstable", "sent_stable"):
             return tuple(zip(*shares, strict=True))
         return super().join(variable, shares)

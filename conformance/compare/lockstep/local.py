@@ -327,7 +327,9 @@ class LocalSteps:
         return number
 
     def joined(self, implementation: int) -> int:
-        """Return the bits of the variables that are no maps, joined from the shares of all processes."""
+        """Return the bits of the variables that are no maps over processes; their values are joined from the
+        shares of all processes.
+        """
         fields = [implementation >> FIELD_BITS * me & FIELD for me in range(self.binding.members)]
         shares = tuple(process.shares[number] for process, number in zip(self.processes, fields, strict=True))
         if shares not in self._joined:
@@ -454,7 +456,9 @@ class LocalSteps:
     # Whole systems ------------------------------------------------------------------------------------------
 
     def pack(self, system: System) -> int:
-        """Return the integer of a whole system."""
+        """Return the implementation's integer for a whole system: the numbers of its snapshots and links, and
+        its datagrams.
+        """
         implementation = 0
         for me, snapshot in enumerate(system.processes):
             implementation |= self.number(me, snapshot) << FIELD_BITS * me
@@ -469,7 +473,9 @@ class LocalSteps:
         return implementation
 
     def unpack(self, packed: int, implementation: int) -> System:
-        """Return the whole system of a pair: a packed state with which it agrees, and its own integer."""
+        """Return the whole system for a pair of a packed state of the specification and the implementation's
+        integer.
+        """
         snapshots = (
             process.snapshots[implementation >> FIELD_BITS * me & FIELD]
             for me, process in enumerate(self.processes)

@@ -68,7 +68,7 @@ def digest_of_run(name: str, members: int) -> str:
 
 
 class _Answer(NamedTuple):
-    """The result of one call; times are as of the core's own clock."""
+    """Result of one call of a core; times in it are by that core's own clock."""
 
     result: object
     deliveries: tuple[Delivery, ...]

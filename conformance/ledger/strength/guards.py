@@ -99,7 +99,7 @@ def _is_literal(part: type) -> bool:
 
 @cache
 def _checks_by_module() -> dict[str, Counter[str]]:
-    """Count the checks of each family that have a literal class of a module as a part."""
+    """Count, for each module and family, the checks whose programs contain a literal class of the module."""
     found: dict[str, Counter[str]] = {}
     for claim, check in checks_that_hold(all_claims()):
         for module in {part.__module__ for part in check.spec.__mro__ if _is_literal(part)}:

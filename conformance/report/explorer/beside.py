@@ -21,9 +21,8 @@ from antiphon.spec.lang import Program, State, Step
 @dataclass(frozen=True)
 class Standing:
     """State of an implementation after some steps: a system, or the first difference from the specification.
-    `parted` is the system at that difference, if it is known.
 
-    `parted` is the system just where it differs, if there is one.
+    `parted` is the system at that difference, if it is known.
     """
 
     system: System | None

@@ -199,7 +199,7 @@ def _drawn_within(budget: Budget, seed: int, settings: Settings, network: Networ
 
 
 class _Draws:
-    """Generator of a seed's draws, always in the same order."""
+    """Random draws for the run of a seed. They are always made in the same order."""
 
     def __init__(self, seed: int, settings: Settings) -> None:
         self._random = random.Random(seed)
@@ -238,7 +238,7 @@ class _Draws:
         return holders if wanted and self._settings.deliver == "drawn" else None
 
     def delay_ms(self) -> float:
-        """Draw the delay of the usual datagram."""
+        """Draw the usual delay of a datagram."""
         return self._span(5.0, 100.0) if FaultKind.DELAY in self.faults else _USUAL_MS
 
     def rates(self) -> dict[Link, Rates]:

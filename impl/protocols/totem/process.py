@@ -364,8 +364,8 @@ class Core(TimedCore[Message, Timer]):
         return 2 * self._last_id - len(self._waiting) + self._status + self._stable + sum(self._told)
 
     def waits(self) -> tuple[Wait, ...]:
-        """Return the token, if messages wait for it; and the next number, from each member of which no later
-        one came.
+        """Return what this process waits for: the token, if it has messages to send; and, if a number is
+        missing, that number from each member that has sent no later one.
         """
         waits = []
         if self._waiting and self._token is None:

@@ -99,7 +99,9 @@ class _Later(Weather):
 
 
 class _Draws:
-    """Generator of a seed's draws for a group whose members change, always in the same order."""
+    """Random draws for the run of a seed, of a group whose members change. They are always made in the same
+    order.
+    """
 
     def __init__(self, seed: int, settings: Settings) -> None:
         self._random = random.Random(f"{seed}:changing")
@@ -133,7 +135,7 @@ class _Draws:
         return self._between(self.begins_ms, self.calm_ms)
 
     def delay_ms(self) -> float:
-        """Draw the delay of the usual datagram."""
+        """Draw the usual delay of a datagram."""
         return self._between(2.0, 25.0) if FaultKind.DELAY in self.faults else 1.0
 
     def rates(self) -> dict[Link, Rates]:

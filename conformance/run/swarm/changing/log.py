@@ -36,19 +36,19 @@ class Log:
         """Do nothing: events of cores of lists are not recorded."""
 
     def fault(self, process: int | None, what: str) -> None:
-        """Record that a fault of the environment begins or ends."""
+        """Do nothing: the logs have no faults of the environment."""
 
     def broadcast(self, process: int, payload: bytes) -> None:
-        """Record that the application of a process requests a broadcast."""
+        """Do nothing: the members log broadcasts themselves."""
 
     def watch(self, group: SimulatedMembers) -> None:
         """Store the group of the run."""
 
     def cause(self, process: int, kind: str, datagram: int | None) -> None:
-        """Record the input that will be handled."""
+        """Do nothing: the logs have no inputs of a process, only the application's events."""
 
     def sends(self, process: int, to: int, datagram: int, kind: str, copies: int) -> None:
-        """Record that a datagram is sent."""
+        """Do nothing: the logs have no datagrams."""
 
     def takes(self, process: int, life: Life, events: Sequence[Told]) -> None:  # noqa: ARG002 - of any
         """Record the events that the application gets: views and the like are counted, not messages."""
