@@ -150,10 +150,10 @@ def _imported(module: str, sought: str) -> ModuleType:
         with foreign(SpecError):
             return importlib.import_module(module)
     except Raised as raised:
-        raise SpecError(f"{sought}: {_failure(module, raised)}") from raised.error
+        raise SpecError(f"{sought}: {_import_error(module, raised)}") from raised.error
 
 
-def _failure(module: str, raised: Raised) -> str:
+def _import_error(module: str, raised: Raised) -> str:
     """Return the error message for a module that cannot be imported, beginning with the place of the
     error.
     """
@@ -169,10 +169,10 @@ def _failure(module: str, raised: Raised) -> str:
             f"{where}{what} ends the process when module {module!r} is imported; put it under "
             'if __name__ == "__main__":'
         )
-    return f"{where}{_explained(error, raised.what)}"
+    return f"{where}{_with_hint(error, raised.what)}"
 
 
-def _explained(error: BaseException, what: str) -> str:
+def _with_hint(error: BaseException, what: str) -> str:
     """Return the message of an error that a module raised, with a hint on what its author may have meant."""
     if isinstance(error, NameError) and error.name:
         return f"{what}{missing_word(error.name)}"

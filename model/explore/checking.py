@@ -140,7 +140,7 @@ def check(
         except Enough as enough:
             return unfinished(program, asked, enough.stop, limits.elapsed(), "explicit")
         with nullcontext() if search.walk.complete else only_time(bounds):
-            verdicts = tuple(_told(Judge(program, space, search, kinds).verdicts(), tell, len(space)))
+            verdicts = tuple(_reported(Judge(program, space, search, kinds).verdicts(), tell, len(space)))
         report = Report(program, verdicts, _exploration(space, search), _notes(search, storage))
         if fair and levels is not None:
             unknown = (_without_graph(program, name, space) for name in fair)
@@ -209,7 +209,7 @@ def _once(violated: Violated | None) -> Violated:
     return tell
 
 
-def _told(verdicts: Iterable[Verdict], violated: Violated, states: int) -> Iterator[Verdict]:
+def _reported(verdicts: Iterable[Verdict], violated: Violated, states: int) -> Iterator[Verdict]:
     """Yield the verdicts, and report each violation when its verdict is made."""
     for verdict in verdicts:
         if verdict.outcome is Outcome.VIOLATED:

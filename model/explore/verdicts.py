@@ -168,15 +168,15 @@ class Judge:
                 return self._verdict(
                     name, kind, Outcome.UNKNOWN, self._short_of_budget(kind, Future(stuck, None))
                 )
-            return self._said(name, kind, Future(stuck, None))
+            return self._verdict_of(name, kind, Future(stuck, None))
         future = self._futures()[name]
         if _is_wrong(future, kind):
             strict, future = future, self._with_budgets(name, future)
             if not _is_wrong(future, kind):
                 return self._verdict(name, kind, Outcome.UNKNOWN, self._short_of_budget(kind, strict))
-        return self._said(name, kind, future)
+        return self._verdict_of(name, kind, future)
 
-    def _said(self, name: str, kind: PropertyKind, future: Future) -> Verdict:
+    def _verdict_of(self, name: str, kind: PropertyKind, future: Future) -> Verdict:
         """Return the verdict that follows from a property's `Future`, for an obligation or the absence of
         deadlock; its run is confirmed.
         """

@@ -124,7 +124,7 @@ def matched(run: ForeignRun, bound: Program) -> Trace:
     wanted = [values_of(bound, names, state, index) for index, state in enumerate(run.states)]
     starts = [state for state in bound.reference.initial() if _agrees(bound, state, wanted[0])]
     if not starts:
-        raise Damage(f"states[0]: {bound.name} has no initial state with {_told(run, names, 0)}")
+        raise Damage(f"states[0]: {bound.name} has no initial state with {_values_text(run, names, 0)}")
     ways: dict[State, tuple[State, tuple[Transition, ...]]] = {start: (start, ()) for start in starts}
     for index in range(1, len(wanted)):
         ways = _onward(run, bound, ways, wanted, index)
@@ -166,11 +166,11 @@ def _no_step(run: ForeignRun, bound: Program, names: list[str], index: int) -> s
     known = sorted({method.name for method in bound.declaration.marked("action", "environment")})
     return (
         f"states[{index}]: no step of {bound.name} leads from states[{index - 1}] to one with "
-        f"{_told(run, names, index)}{by}; its actions: {', '.join(known)}"
+        f"{_values_text(run, names, index)}{by}; its actions: {', '.join(known)}"
     )
 
 
-def _told(run: ForeignRun, names: list[str], index: int) -> str:
+def _values_text(run: ForeignRun, names: list[str], index: int) -> str:
     shown = run.shown()[index]
     return ", ".join(f"{name} = {shown[name]}" for name in names)
 
@@ -188,7 +188,7 @@ def values_of(bound: Program, names: list[str], state: dict[str, Any], index: in
         if name not in state:
             raise Damage(f"states[{index}] has no value of {name}")
         try:
-            found[name] = frozen(encoding.decode(_ours(state[name], domain), domain), domain)
+            found[name] = frozen(encoding.decode(_as_ours(state[name], domain), domain), domain)
         except encoding.DecodingError as error:
             raise error.under(f"states[{index}].{name}") from None
         except SpecError as error:
@@ -202,7 +202,7 @@ def _agrees(bound: Program, state: State, wanted: dict[str, Any]) -> bool:
     )
 
 
-def _ours(data: Any, domain: types.Domain) -> Any:
+def _as_ours(data: Any, domain: types.Domain) -> Any:
     """Return the data in our notation where other tools have another one; all other data unchanged."""
     parts = domain.parts
     match domain.type, data:
@@ -216,21 +216,23 @@ def _ours(data: Any, domain: types.Domain) -> Any:
         case types.Optional(), None:
             return {"tag": "None", "value": encoding.UNIT}
         case types.Optional(), _ if not _is_variant(data, "None", "Some"):
-            return {"tag": "Some", "value": _ours(data, parts[0])}
+            return {"tag": "Some", "value": _as_ours(data, parts[0])}
         case types.Optional(), {"tag": "Some", "value": inner}:
-            return {"tag": "Some", "value": _ours(inner, parts[0])}
+            return {"tag": "Some", "value": _as_ours(inner, parts[0])}
         case types.Record(fields=fields), dict():
             kinds = {name: part for (name, _), part in zip(fields, parts, strict=True)}
-            return {name: _ours(item, kinds[name]) if name in kinds else item for name, item in data.items()}
+            return {
+                name: _as_ours(item, kinds[name]) if name in kinds else item for name, item in data.items()
+            }
         case types.Union(records=records), {"tag": tag, "value": inner}:
             kinds = {record.name: part for record, part in zip(records, parts, strict=True)}
-            return {"tag": tag, "value": _ours(inner, kinds[tag]) if tag in kinds else inner}
+            return {"tag": tag, "value": _as_ours(inner, kinds[tag]) if tag in kinds else inner}
         case types.SetOf(), {"#set": list(items)}:
-            return {"#set": [_ours(item, parts[0]) for item in items]}
+            return {"#set": [_as_ours(item, parts[0]) for item in items]}
         case types.MapOf(), {"#map": list(pairs)}:
             return {"#map": [list(_pair(pair, parts)) for pair in pairs]}
         case types.SequenceOf(), list() | {"#tup": list()}:
-            return [_ours(item, parts[0]) for item in (data if isinstance(data, list) else data["#tup"])]
+            return [_as_ours(item, parts[0]) for item in (data if isinstance(data, list) else data["#tup"])]
     return data
 
 
@@ -239,7 +241,7 @@ def _pair(pair: Any, parts: tuple[types.Domain, ...]) -> Iterator[Any]:
     items = pair.get("#tup") if isinstance(pair, dict) else pair
     if not isinstance(items, list):
         raise encoding.DecodingError(f"{plain(pair)} where a key and a value must stand")
-    return (_ours(item, part) for item, part in zip(items, parts, strict=False))
+    return (_as_ours(item, part) for item, part in zip(items, parts, strict=False))
 
 
 def _is_variant(data: Any, *tags: str) -> bool:

@@ -182,7 +182,7 @@ def to_itf(trace: Trace, place: Path, binding: str = "") -> dict[str, Any]:
         loop=trace.loop,
         folder=_folder_seen_from(place, bound.spec),
         binding=binding,
-        made=_made(trace),
+        made=_event_positions(trace),
     )
     names = ["start", *map(compact_step, trace.steps)]
     file = TraceFile(
@@ -300,7 +300,7 @@ def _rebuild(data: dict[str, Any], meta: _Meta, bound: Program) -> Trace:
     raise failure
 
 
-def _made(trace: Trace) -> list[int] | None:
+def _event_positions(trace: Trace) -> list[int] | None:
     """Return the positions of the last step's events in the trace among the events of the specification; None
     if they are the same events.
     """
@@ -383,7 +383,7 @@ def _bind(meta: _Meta, place: Path, subject: Program | type[Spec] | None) -> Pro
     """Return the specification of a trace in the file `place`, bound to the trace's constants."""
     if isinstance(subject, Program):
         return subject
-    unbound = program(subject or _found(meta, place))
+    unbound = program(subject or _class_of(meta, place))
     kept = {name: value for name, value in meta.constants.items() if name in unbound.constants}
     try:
         bound = unbound.with_constants(**kept)
@@ -394,7 +394,7 @@ def _bind(meta: _Meta, place: Path, subject: Program | type[Spec] | None) -> Pro
     return bound
 
 
-def _found(meta: _Meta, place: Path) -> type[Spec]:
+def _class_of(meta: _Meta, place: Path) -> type[Spec]:
     """Return the class of a trace: from the module at its recorded place, relative to the file, else by
     name.
     """

@@ -154,7 +154,7 @@ class _Maker:
         options = [line for step in self.steps for line in self._step(step)]
         variables = self.fields.all()
         options = [
-            *_kept(variables),
+            *_reading_option(variables),
             *(line for name in self.predicates for line in self._invariant(name)),
             *options,
         ]
@@ -348,7 +348,7 @@ def _is_large(condition: Expression) -> bool:
     return fold(condition, sizes, size, parts) > LARGEST_CONDITION
 
 
-def _kept(variables: Sequence[Field]) -> list[str]:
+def _reading_option(variables: Sequence[Field]) -> list[str]:
     """Return an option that is never possible and reads every variable, so that SPIN stores all of them."""
     if not variables:
         return []

@@ -80,7 +80,7 @@ def split(slot: int, value: Expression, reads: Reads | None = None) -> Update:
     `reads` may be shared with other expressions, of the same step for example.
     """
     parts = _Split(slot, reads or Reads()).parts(value)
-    keep, add = _new(value) if parts is None else parts
+    keep, add = _replacement(value) if parts is None else parts
     return Update(slot, keep, add)
 
 
@@ -140,12 +140,12 @@ def _empty(like: Expression) -> Expression:
             return Expression(CONSTANT, like.sort, (), 0)
 
 
-def _everything(sort: Boolean | Number | Bits) -> Expression:
+def _keeps_all(sort: Boolean | Number | Bits) -> Expression:
     """Return the mask `keep` of an update that keeps the whole old value of a slot of this sort."""
     return Expression(CONSTANT, sort, (), (1 << sort.width) - 1) if isinstance(sort, Bits) else TRUE
 
 
-def _new(value: Expression) -> tuple[Expression, Expression]:
+def _replacement(value: Expression) -> tuple[Expression, Expression]:
     """Return the parts of an update that replaces the value of a slot: a mask `keep` that keeps nothing, and
     the value as `add`.
     """
@@ -165,7 +165,7 @@ class _Split:
         kept.
         """
         if not self._reads.of(value) & self._slot:
-            return _new(value)
+            return _replacement(value)
         return fold(value, self._known, self._make_parts, self._values)
 
     def _reads_slot(self, node: Expression) -> bool:
@@ -181,11 +181,11 @@ class _Split:
         """Return (keep, add) for an operand that contains the old value of the slot, or for one that does
         not.
         """
-        return self._known[value] if self._reads_slot(value) else _new(value)
+        return self._known[value] if self._reads_slot(value) else _replacement(value)
 
     def _make_parts(self, node: Expression) -> tuple[Expression, Expression] | None:
         if node.operator is SLOT:
-            return _everything(node.sort), _empty(node)
+            return _keeps_all(node.sort), _empty(node)
         if node.operator is CHOOSE and not self._reads_slot(node.operands[0]):
             return self._choose(node)
         if node.operator in _JOINS and isinstance(node.sort, Bits):

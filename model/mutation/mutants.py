@@ -145,7 +145,7 @@ def mutants_of(program: Program, is_text: Callable[[type], bool]) -> tuple[Mutan
     class are the protocol's, and not those of a judge or a bound.
     """
     found: list[Mutant] = []
-    for declared in _own(program):
+    for declared in _own_methods(program):
         if is_text(declared.owner):
             try:
                 source, node = function_of(declared.function)
@@ -220,7 +220,7 @@ def _events(body: tuple[ir.Statement, ...]) -> set[str]:
     return {getattr(record, "name", "") for record in records}
 
 
-def _own(program: Program) -> Iterator[MethodDeclaration]:
+def _own_methods(program: Program) -> Iterator[MethodDeclaration]:
     """Yield the methods that steps of the algorithm, and its initial states, reach by calls and events.
     Guards on the actor and constraints are left out: they come before a step and are no part of it.
     """

@@ -461,7 +461,7 @@ class Evaluator:
     def _checked(
         self, binders: Sequence[ir.Binder], body: ir.Expression, of: types.Type, frame: Frame
     ) -> Iterator[None]:
-        """Context that has recorded once the checks of the values of a comprehension."""
+        """Record once the checks of a comprehension's values, before the work inside this context."""
 
         def once(inner: Frame) -> Formula:
             self.stored(body, of, inner)

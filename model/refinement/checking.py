@@ -172,7 +172,7 @@ def _report(found: _Refines, engine: Engine) -> Report:
     explored = Exploration(
         len(found.space), found.seen, walk.depth, walk.complete, walk.seconds, stopped=reason
     )
-    told = _told(found)
+    told = _counts_text(found)
     notes = (told,) if stopped is None else (told, f"the walk is not complete: {stopped}")
     return Report(program, (_verdict(found, explored, stopped, engine),), explored, notes)
 
@@ -219,7 +219,7 @@ def _unreached(found: _Refines) -> str:
     return ""
 
 
-def _told(found: _Refines) -> str:
+def _counts_text(found: _Refines) -> str:
     explained = ", ".join(
         f"{' + '.join(actions)} {count:,}" for actions, count in sorted(found.taken.items())
     )

@@ -103,7 +103,7 @@ class Explainer:
             emitted += self.shared(transition.events)
         if by_process(emitted) != by_process(events):
             return Explained(
-                steps, f"the protocol emits {_told(events)}, {self.abstract.name} {_told(emitted)}"
+                steps, f"the protocol emits {_text_of(events)}, {self.abstract.name} {_text_of(emitted)}"
             )
         return Explained(steps, self._change(state, after, "no step"))
 
@@ -120,7 +120,7 @@ class Explainer:
         told = f"; possible there: {named or 'nothing'}"
         change = self._change(before, after, f"no sequence of at most {MOST_STEPS} steps")
         if events:
-            told = f", while the protocol emits {_told(events)}{told}"
+            told = f", while the protocol emits {_text_of(events)}{told}"
         return Explained(
             (), (change or f"no steps of {self.abstract.name} lead to the same state again") + told
         )
@@ -145,5 +145,5 @@ def fails_at_the_end(trace: Trace, refinement: Refinement) -> str:
     return explainer.explain(before, after, explainer.shared(trace.transitions[-1].events)).why
 
 
-def _told(events: Iterable[Any]) -> str:
+def _text_of(events: Iterable[Any]) -> str:
     return ", ".join(map(compact, events)) or "nothing"

@@ -61,7 +61,7 @@ the end.
 """
 
 
-def _but(names: Sequence[str], *others: str) -> tuple[str, ...]:
+def _without(names: Sequence[str], *others: str) -> tuple[str, ...]:
     """Return the names of properties except `others`."""
     return tuple(name for name in names if name not in others)
 
@@ -94,12 +94,12 @@ TWO_VIEWS: tuple[Claim, ...] = (
                 TwoViewsChecked, "ListAgreement", "violated", (), (), _PAIR, 16, deep=True, long_for_z3=True
             ),
             _check("ListAgreement", "violated", "agree_once", of=_MISJUDGED, length=18),
-            *(_check(name, "holds", of=_CRASHED) for name in _but(ALL, "ListAgreement")),
-            *(_check(name, "holds", of=_CUT_OFF) for name in _but(ALL, *OF_REGULAR_VIEWS)),
-            *(_check(name, "holds", of=_MISJUDGED) for name in _but(ALL, "GroupIsUp")),
+            *(_check(name, "holds", of=_CRASHED) for name in _without(ALL, "ListAgreement")),
+            *(_check(name, "holds", of=_CUT_OFF) for name in _without(ALL, *OF_REGULAR_VIEWS)),
+            *(_check(name, "holds", of=_MISJUDGED) for name in _without(ALL, "GroupIsUp")),
             *(_check(name, "holds", of=of) for of in (_BACK, _BOTH) for name in SAFETY),
-            *(_check(name, "holds", of=_TWO) for name in (*ORDER, *_but(ALL, "ListAgreement"))),
-            *(_check(name, "holds", of=_TWO_CUT_OFF) for name in (*ORDER, *_but(ALL, *OF_REGULAR_VIEWS))),
+            *(_check(name, "holds", of=_TWO) for name in (*ORDER, *_without(ALL, "ListAgreement"))),
+            *(_check(name, "holds", of=_TWO_CUT_OFF) for name in (*ORDER, *_without(ALL, *OF_REGULAR_VIEWS))),
             _check("UniformTotalOrder", "violated", of={**_TWO, "out_of_order": True}, length=15),
             _check(
                 "UniformPrefixOrder",

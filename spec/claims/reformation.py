@@ -144,7 +144,7 @@ def _split(outcome: RecordedOutcome, length: int | None = None, **constants: int
     )
 
 
-def _kept(of: Constants = _LARGE) -> tuple[Check, ...]:
+def _kept_properties(of: Constants = _LARGE) -> tuple[Check, ...]:
     """Return checks of the two properties that every repair must keep: `DeliveredKept` and
     `UniformPrefixOrder`.
     """
@@ -180,7 +180,7 @@ REFORMATION: tuple[Claim, ...] = (
             _deep("NoTwoComplete", "holds", of=_SMALL),
             _deep("NoTwoComplete", "violated", of={**_SMALL, "any_number": True}, length=6),
             _deep("DeliveredKept", "violated", of={**_SMALL, "any_version": True}, length=12),
-            *_kept(),
+            *_kept_properties(),
         ),
         defect="design",
         repairs=("modify_at_every_restart", "own_versions"),
@@ -341,7 +341,7 @@ REFORMATION: tuple[Claim, ...] = (
             _deep("DeliveredKept", "violated", of={**_SMALL, "leaving": "forgets"}, length=12),
             _deep("UniformPrefixOrder", "violated", of={**_LARGE, "leaving": "forgets"}, length=17),
             _half("violated", 3, leaving="forgets"),
-            *_kept(),
+            *_kept_properties(),
         ),
         defect="text",
     ),
@@ -358,7 +358,7 @@ REFORMATION: tuple[Claim, ...] = (
         (
             _check("TokenTooLate", "holds", of=_SMALL, length=6),
             _deep("DeliveredKept", "violated", of={**_SMALL, "accept_any_token": True}, length=13),
-            *_kept(),
+            *_kept_properties(),
         ),
     ),
     Claim(
@@ -453,7 +453,7 @@ REFORMATION: tuple[Claim, ...] = (
             _deep("DeliveredKept", "violated", of={**_SMALL, "work_meanwhile": True}, length=8),
             _deep("UniformPrefixOrder", "holds", of={**_LARGE, "crashes": 1}),
             _half("holds"),
-            *_kept(),
+            *_kept_properties(),
         ),
         defect="text",
         repairs=("originator_recovers",),
@@ -477,7 +477,7 @@ REFORMATION: tuple[Claim, ...] = (
             _deep("DeliveredKept", "violated", "most_recent_list", of=_LARGE, length=13),
             _deep("UniformPrefixOrder", "violated", "most_recent_list", of=_LARGE, length=15),
             _deep("DeliveredKept", "violated", of={**_SMALL, "any_site": True}, length=11),
-            *_kept(),
+            *_kept_properties(),
         ),
         defect="text",
         repairs=("most_recent_list",),
@@ -495,7 +495,7 @@ REFORMATION: tuple[Claim, ...] = (
             _deep("DeliveredKept", "violated", "drop_the_rest", of=_LARGE, length=12),
             _deep("UniformPrefixOrder", "violated", "drop_the_rest", of=_LARGE, length=13),
             _deep("OneMessageANumber", "holds", of=_LARGE),
-            *_kept(),
+            *_kept_properties(),
         ),
         defect="text",
         repairs=("drop_the_rest",),
@@ -523,7 +523,7 @@ REFORMATION: tuple[Claim, ...] = (
             _deep("OneMessageANumber", "violated", "originator_recovers", of=_LARGE, length=14),
             _deep("OneMessageANumber", "holds", of=_LARGE),
             _deep("OneMessageANumber", "holds", of=_STABLE),
-            *_kept(_STABLE),
+            *_kept_properties(_STABLE),
         ),
         defect="text",
         repairs=("drop_the_rest", "originator_recovers"),
@@ -581,7 +581,7 @@ REFORMATION: tuple[Claim, ...] = (
             _deep("CannotReturn", "unknown", of=_SMALL),
             _deep("Rejoined", "holds", of=_SMALL, length=11),
             _deep("Rejoined", "holds", of=_OWN_LIST, length=12),
-            *_kept(_OWN_LIST),
+            *_kept_properties(_OWN_LIST),
         ),
     ),
     Claim(
@@ -612,7 +612,7 @@ REFORMATION: tuple[Claim, ...] = (
         (
             _deep("DeliveredKept", "violated", of={**_SMALL, "work_meanwhile": True}, length=8),
             _half("violated", 2, work_meanwhile=True),
-            *_kept(),
+            *_kept_properties(),
         ),
         by_construction="a site that is in Reformation has no step of its old list",
     ),
@@ -684,7 +684,7 @@ REFORMATION: tuple[Claim, ...] = (
             _literal("OneVersionOneList", "violated", 9),
             _deep("DeliveredKept", "violated", "modify_at_every_restart", of=_SMALL, length=12),
             _deep("OneVersionOneList", "holds", of=_SMALL),
-            *_kept(),
+            *_kept_properties(),
         ),
         defect="text",
         repairs=("modify_at_every_restart",),

@@ -25,7 +25,7 @@ def store(value: object, domain: types.Domain, where: object) -> Any:
     Raises:
         SpecError: the value leaves the domain.
     """
-    kept = _kept(value, domain, where) if domain.has_map else settled(value)
+    kept = _with_maps(value, domain, where) if domain.has_map else settled(value)
     if not domain.contains(kept):
         if isinstance(domain.type, types.MapOf) and isinstance(kept, Map):
             for key, item in zip(kept.order.positions, kept.entries, strict=True):
@@ -49,30 +49,30 @@ def settle_fields(made: object, domain: types.Domain) -> None:
     for (name, _), part in zip(domain.type.fields, domain.parts, strict=True):
         if part.has_map:
             what = f"{domain.type.name}.{name}"
-            object.__setattr__(made, name, _kept(getattr(made, name), part, what))
+            object.__setattr__(made, name, _with_maps(getattr(made, name), part, what))
 
 
-def _kept(value: Any, domain: types.Domain, where: object) -> Any:
+def _with_maps(value: Any, domain: types.Domain, where: object) -> Any:
     """Return `value` with its maps as the domain has them; a value that does not fit stays as it is."""
     parts = domain.parts
     match domain.type:
         case types.MapOf():
             return _total(value, domain, where)
         case types.Optional() if value is not None:
-            return _kept(value, parts[0], where)
+            return _with_maps(value, parts[0], where)
         case types.SetOf() if isinstance(value, set | frozenset):
-            return frozenset(_kept(item, parts[0], where) for item in value)
+            return frozenset(_with_maps(item, parts[0], where) for item in value)
         case types.SequenceOf() if isinstance(value, tuple):
-            return tuple(_kept(item, parts[0], where) for item in value)
+            return tuple(_with_maps(item, parts[0], where) for item in value)
         case types.Record(python=python, fields=fields) if type(value) is python:
             before = [getattr(value, name) for name, _ in fields]
-            after = [_kept(item, part, where) for item, part in zip(before, parts, strict=True)]
+            after = [_with_maps(item, part, where) for item, part in zip(before, parts, strict=True)]
             changed = any(new is not old for new, old in zip(after, before, strict=True))
             return python(*after) if changed else value
         case types.Union(records=records):
             for record_type, part in zip(records, parts, strict=True):
                 if type(value) is record_type.python:
-                    return _kept(value, part, where)
+                    return _with_maps(value, part, where)
     return settled(value)
 
 

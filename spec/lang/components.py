@@ -136,8 +136,8 @@ class _Instance:
         body: dict[str, Any] = {"__module__": self.component.__module__, "__annotations__": annotations}
         body["__doc__"] = f"{self.component.__name__} as {self.name}: {self.component.__doc__}"
         for variable in self.declared.variables:
-            owner = next(part for part in self.component.__mro__ if variable.name in _own(part))
-            meant = self._meant(_own(owner)[variable.name], owner)
+            owner = next(part for part in self.component.__mro__ if variable.name in _own_annotations(part))
+            meant = self._meaning(_own_annotations(owner)[variable.name], owner)
             name = self.called(variable.name)
             annotations[name] = meant if self.each is None else _map_of(self.each, meant)
             body[name] = variable.default if self.each is None else everywhere(variable.default)
@@ -154,7 +154,7 @@ class _Instance:
         made.__antiphon_place__ = vars(self.component).get("__antiphon_place__")
         return made
 
-    def _meant(self, annotation: object, owner: Any) -> Any:
+    def _meaning(self, annotation: object, owner: Any) -> Any:
         """Return the type that an annotation means in this component: its type variables are replaced by the
         component's types.
         """
@@ -215,7 +215,7 @@ class _Instance:
 
     def _rewritten(self, method: MethodDeclaration, name: str) -> Callable[..., Any]:
         node = copy.deepcopy(function_of(method.function)[1])
-        annotations = {key: self._meant(value, _Site(method)) for key, value in _annotated(method).items()}
+        annotations = {key: self._meaning(value, _Site(method)) for key, value in _annotated(method).items()}
         said: list[str] = []
         if method.mark is not None and method.mark.kind in ("action", "environment"):
             for guard in self.declared.marked("guard"):
@@ -336,7 +336,7 @@ def _place(origin: type) -> dict[str, Any]:
     return {"__module__": origin.__module__, "__qualname__": origin.__qualname__, "__doc__": origin.__doc__}
 
 
-def _own(part: type) -> dict[str, Any]:
+def _own_annotations(part: type) -> dict[str, Any]:
     """Return the annotations that the text of a class itself has, without those of its bases."""
     return dict(vars(part).get("__annotations__", {}))
 
@@ -367,7 +367,7 @@ def _constants(component: type[Spec]) -> tuple[type, ...]:
 @cache
 def _constants_of(part: Any) -> Any:
     scope = Scope(part)
-    meant = {name: scope.evaluate(written, part) for name, written in _own(part).items()}
+    meant = {name: scope.evaluate(written, part) for name, written in _own_annotations(part).items()}
     constants = {
         name: item
         for name, item in meant.items()

@@ -194,7 +194,7 @@ class _Parts:
 
     def annotated(self, name: str, written: object, part: type) -> None:
         """Add the declaration of an annotated attribute: a constant or a state variable."""
-        self._own(name, part)
+        self._record_owner(name, part)
         at, what = place_of(part, name), f"{part.__name__}.{name}"
         if name.startswith("_") or name == "each":
             raise SpecError(
@@ -224,22 +224,22 @@ class _Parts:
                 at = next(place for place, text in enumerate(texts) if text[1] is owner)
                 texts[at] = (default, owner, texts[at][2])
                 return
-            self._own(name, part, default)
+            self._record_owner(name, part, default)
             mark = getattr(default, "__antiphon__", texts[-1][2] if texts else None)
             texts.append((default, part, mark))
         elif isinstance(default, LivenessNote):
-            self._own(name, part)
+            self._record_owner(name, part)
             self.stated[name] = LivenessDeclaration(name, default, place_of(part, name))
         elif isinstance(default, FairNote):
-            self._own(name, part)
+            self._record_owner(name, part)
             self.stated[name] = FairDeclaration(name, default, place_of(part, name))
         elif name in _annotations(part):
             return
         elif name in self.constants:
-            self._own(name, part)
+            self._record_owner(name, part)
             self._new_default(name, default, part)
         elif name in self.variables:
-            self._own(name, part)
+            self._record_owner(name, part)
             self.variables[name] = dataclasses.replace(
                 self.variables[name], default=default, at=place_of(part, name)
             )
@@ -253,7 +253,7 @@ class _Parts:
             )
         self.constants[name] = dataclasses.replace(constant, default=default)
 
-    def _own(self, name: str, part: type, function: Any = None) -> None:
+    def _record_owner(self, name: str, part: type, function: Any = None) -> None:
         """Record that class `part` declares `name`, and refuse a collision: two unrelated parts declare the
         name, and no class below both does.
 

@@ -44,7 +44,7 @@ def asked(bound: Program, expression: str) -> tuple[Program, str]:
     """
     text = textwrap.dedent(expression).strip()
     _parse(text)
-    name = _free("found", bound)
+    name = _unused_name("found", bound)
     source = _HEAD.format(spec=bound.name, name=name) + text + "\n        )\n"
     number = next(_numbers)
     file = f"<expression {number} about {bound.name}>"
@@ -102,14 +102,16 @@ def _parse(text: str) -> None:
 
 
 def _placed(error: SpecError, file: str) -> SpecError:
-    """Return the error with its place in the expression, if it lies there."""
+    """Return the error with its place in the text of the expression, if that is where it lies; any other
+    error unchanged.
+    """
     if error.at is None or error.at.file != file:
         return error
     line = max(error.at.line - _HEAD.count("\n"), 1)
     return SpecError(error.reason, Location(FILE, line, error.at.column), error.instead)
 
 
-def _free(name: str, bound: Program) -> str:
+def _unused_name(name: str, bound: Program) -> str:
     """Return `name`, or a similar name that the specification does not use."""
     while hasattr(bound.spec, name) or name in bound.module.properties:
         name += "_"

@@ -277,11 +277,11 @@ def steps_between(before: Value, after: Value, events: tuple[Any, ...]) -> tuple
         ]
     for p in (p for p in processes if not after["gone"][p]):
         fresh = after["learned"][p] - before["learned"][p]
-        steps += _way(Process(p), before["at"][p], after["at"][p], after["learned"][p], fresh)
+        steps += _steps_of_process(Process(p), before["at"][p], after["at"][p], after["learned"][p], fresh)
     return tuple(steps)
 
 
-def _way(
+def _steps_of_process(
     p: Process, old: Position, new: Position, learned: frozenset[Assigned], fresh: frozenset[Assigned]
 ) -> list[Step]:
     """Return the steps of p from one position to another: it enters the series of which it has just learned

@@ -71,14 +71,14 @@ class Fairness:
         for promise in self.promises:
             per = promise.parts[0].per
             how = promise.fairness.value + (f" per {', '.join(per)}" if per else "")
-            groups.setdefault(how, []).append(" or ".join(map(_told, promise.parts)))
+            groups.setdefault(how, []).append(" or ".join(map(_in_words, promise.parts)))
         return (
             "; ".join(f"{words}: {', '.join(names)}" for words, names in groups.items())
             or "no action is fair"
         )
 
 
-def _told(part: ir.FairPart) -> str:
+def _in_words(part: ir.FairPart) -> str:
     return part.action + (f" where {part.where.function}" if isinstance(part.where, ir.Call) else "")
 
 

@@ -62,11 +62,11 @@ def question(program: Program, asked: LivenessNote, *, name: str = "") -> Questi
             )
         return known[method]
 
-    told = name or " implies ".join(map(_told, (*asked.assuming, asked)))
+    told = name or " implies ".join(map(_in_words, (*asked.assuming, asked)))
     return _question(program, property_of(told, asked, read, ir.NOWHERE))
 
 
-def _told(note: LivenessNote) -> str:
+def _in_words(note: LivenessNote) -> str:
     """Return the formula in words, without its assumptions: `waits leads to eats`."""
     return " ".join(filter(None, (note.premise, note.kind.replace("_", " "), note.goal)))
 

@@ -377,7 +377,7 @@ class Successors:
 
     # Steps --------------------------------------------------------------------------------------------------
 
-    def _given(self, roots: Sequence[Expression], nodes: set[Expression]) -> list[Expression]:
+    def _known_parts(self, roots: Sequence[Expression], nodes: set[Expression]) -> list[Expression]:
         """Return the parts of a step with these roots and nodes that are known already and that the step may
         need, outermost ones only.
         """
@@ -394,7 +394,7 @@ class Successors:
         """
         roots = roots_of(variant.step)
         nodes = reached(roots)
-        known = self._given(roots, nodes)
+        known = self._known_parts(roots, nodes)
         used = inputs_among(nodes)
         columns: dict[int, tuple[int, tuple[int, ...]]] = {}
         for number, loop in enumerate(branch.loops):

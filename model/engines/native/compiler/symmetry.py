@@ -136,19 +136,19 @@ def _owners(program: Program, index: types.IndexType) -> dict[Place, int] | None
     """
     owners: dict[Place, int] = {}
     for shape, offset in plan(program).variables.values():
-        if not _own(shape, offset, index, owners):
+        if not _note_owners(shape, offset, index, owners):
             return None
     return owners
 
 
-def _own(shape: Shape, offset: int, index: types.IndexType, owners: dict[Place, int]) -> bool:
+def _note_owners(shape: Shape, offset: int, index: types.IndexType, owners: dict[Place, int]) -> bool:
     """Record the member that each leaf of a value concerns; return True if each leaf concerns one."""
     if not _speaks_of(shape, index):
         return True
     match shape.type:
         case types.Record():
             parts = zip(shape.parts, shape.offsets, strict=True)
-            return all(_own(part, offset + begin, index, owners) for part, begin in parts)
+            return all(_note_owners(part, offset + begin, index, owners) for part, begin in parts)
         case types.SetOf():
             mentioned = [(rank, list(_members(value))) for rank, value in enumerate(shape.parts[0].domain)]
             places = [(offset, rank, members) for rank, members in mentioned]
