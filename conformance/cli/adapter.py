@@ -19,8 +19,9 @@ from antiphon.conformance.cli import documents, options, output, reports
 from antiphon.conformance.cli.lockstep import walked
 from antiphon.conformance.cli.options import Limits, Reports, Variant, said
 from antiphon.conformance.cli.progress import working
+from antiphon.conformance.cli.promised import Promise
 from antiphon.conformance.compare.bindings.foreign import Foreign, ForeignBinding
-from antiphon.conformance.judge.history import RELIABLE_BROADCAST, promised_words
+from antiphon.conformance.judge.history import RELIABLE_BROADCAST
 from antiphon.conformance.report.answers import Answer
 from antiphon.conformance.report.answers_of_runs import of_adapter_check, of_foreign
 from antiphon.conformance.report.words import counted
@@ -122,15 +123,7 @@ def run(
     messages: Annotated[int, options.MESSAGES] = 20,
     runs: Annotated[int, options.RUNS] = 5,
     seed: options.Seed = None,
-    promise: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--promise",
-            help=f"What the program promises, {RELIABLE_BROADCAST} unless said: "
-            f"{', '.join(promised_words())}; repeat it for several.",
-            show_default=False,
-        ),
-    ] = None,
+    promise: Promise = None,
     only: Annotated[
         list[FaultKind] | None,
         typer.Option(

@@ -10,8 +10,9 @@ import msgspec
 import typer
 from rich.text import Text
 
-from antiphon.conformance.cli import documents, options, output, reports
+from antiphon.conformance.cli import documents, options, output, reports, systems
 from antiphon.conformance.cli.options import Reports, said
+from antiphon.conformance.cli.promised import Promise
 from antiphon.conformance.report.answers import Answer
 from antiphon.conformance.report.answers_of_runs import of_cluster
 from antiphon.conformance.report.words import counted
@@ -29,13 +30,23 @@ _OPTIONS = {
 
 def cluster(
     protocol: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="PROTOCOL",
+            show_default=False,
             help=f"What the processes run: {', '.join(known_protocols())}; or file.py:Name or module:Name of "
             f"what makes a member. With members that change: {', '.join(LISTED)}.",
         ),
-    ],
+    ] = None,
+    system: Annotated[
+        str | None,
+        typer.Option(
+            "--system",
+            help="Instead of a PROTOCOL, a group of another system on hosts of its own: corosync, jgroups.",
+            metavar="NAME",
+            show_default=False,
+        ),
+    ] = None,
     processes: Annotated[int, options.PROCESSES] = 3,
     messages: Annotated[int, options.MESSAGES] = 2000,
     loss: Annotated[float, typer.Option("--loss-rate", help="Probability that a datagram is lost.")] = 0.1,
@@ -59,8 +70,12 @@ def cluster(
     join: Annotated[bool, options.JOIN] = False,
     only: Annotated[list[FaultKind] | None, options.ONLY] = None,
     minutes: Annotated[
-        float, typer.Option("--minutes", help="With --join, faults again and again for so long, else once.")
+        float,
+        typer.Option(
+            "--minutes", help="With --join or --system, faults again and again for so long, else once."
+        ),
     ] = 0.0,
+    promise: Promise = None,
     directory: Annotated[Path, options.LOG] = Path("runs"),
     max_seconds: Annotated[float, options.MAX_SECONDS] = 120.0,
     json: options.Json = False,
@@ -70,8 +85,18 @@ def cluster(
     """Run a protocol on real processes that lose, duplicate and reorder datagrams.
 
     The logs of a run go into a new directory. Encrypted datagrams have a key of the run. Members of groups
-    that change are killed, stopped and cut off besides, and come back.
+    that change are killed, stopped and cut off besides, and come back; so are the hosts of another system.
     """
+    if system is not None:
+        if protocol is not None:
+            raise output.UsageProblem(f"{protocol}: a PROTOCOL or --system, not both")
+        _make(directory)
+        asked = (system, processes, seed, only or (), minutes, promise or (), directory)
+        return systems.run(*asked, json=json, reported=reported)
+    if protocol is None:
+        raise output.UsageProblem(f"name a PROTOCOL ({', '.join(known_protocols())}), or --system")
+    if promise:
+        raise output.UsageProblem("--promise goes with --system; the promise of a protocol is known")
     try:
         ClusterSettings(
             protocol=protocol, processes=processes, messages=messages, loss=loss, duplication=duplication,
@@ -83,10 +108,7 @@ def cluster(
         raise output.of_options(error, _OPTIONS) from error
     if not json:
         output.out().print(f"seed {seed}")
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise output.UsageProblem(f"--log {directory}: {error.strerror}") from error
+    _make(directory)
     result = run_cluster(
         protocol,
         processes,
@@ -113,6 +135,14 @@ def cluster(
         )
     _print(result)
     return result.outcome.exit_code
+
+
+def _make(directory: Path) -> None:
+    """Make the directory of the logs. Raises UsageProblem."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise output.UsageProblem(f"--log {directory}: {error.strerror}") from error
 
 
 def _repeating_command(result: ClusterResult) -> str:

@@ -107,6 +107,7 @@ MASTER = typer.Option(
 )
 SPARK = typer.Option("--spark", help="Spread the work over Spark.")
 
+
 Json = Annotated[
     bool,
     _option("--json", about="Print one JSON document (schema antiphon.report, version 1) instead of text."),

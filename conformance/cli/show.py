@@ -14,7 +14,7 @@ from rich.text import Text
 import antiphon
 from antiphon.conformance.cli import documents, options, output, reports
 from antiphon.conformance.cli.options import Timelines
-from antiphon.conformance.cli.verify import Promise
+from antiphon.conformance.cli.promised import Promise
 from antiphon.conformance.judge.history import TOTAL_ORDER, PromiseError, judge_run
 from antiphon.conformance.judge.trace import load_run, logs_in
 from antiphon.conformance.report import words

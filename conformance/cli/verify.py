@@ -17,23 +17,14 @@ from rich.text import Text
 from antiphon.conformance.cli import documents, options, output, reports
 from antiphon.conformance.cli.options import Reports, said
 from antiphon.conformance.cli.progress import working
-from antiphon.conformance.judge.history import TOTAL_ORDER, promised_words
+from antiphon.conformance.cli.promised import Promise
+from antiphon.conformance.judge.history import TOTAL_ORDER
 from antiphon.conformance.judge.trace.members import MemberLogsError, member_logs, numbered
 from antiphon.conformance.report.answers import Answer
 from antiphon.conformance.report.answers_of_runs import of_logs
 from antiphon.conformance.report.words import counted, in_logs
 from antiphon.model.verdict import Outcome
 from antiphon.spec.services.views import VIEW_SYNCHRONY
-
-Promise = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--promise",
-        help=f"What the system promises, {TOTAL_ORDER} unless said: {', '.join(promised_words())}; "
-        "repeat it for several.",
-        show_default=False,
-    ),
-]
 
 
 def verify(

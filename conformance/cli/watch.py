@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from antiphon.conformance.cli import documents, options, output
-from antiphon.conformance.cli.verify import Promise
+from antiphon.conformance.cli.promised import Promise
 from antiphon.conformance.extras import needs_spark
 from antiphon.conformance.judge.history import TOTAL_ORDER
 from antiphon.conformance.report.words import counted

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from antiphon.conformance.run.cluster import ClusterResult
     from antiphon.conformance.run.foreign import ForeignReport
     from antiphon.conformance.run.swarm import RunResult, SwarmReport
+    from antiphon.conformance.run.systems import SystemResult
     from antiphon.conformance.spark.pipeline import VerifyReport
 
 _DRAWN_MAX = 5
@@ -77,19 +78,8 @@ def of_logs(
 
 def of_cluster(result: ClusterResult, reproduce: str) -> Suite:
     """Return the suite of the verdicts on a cluster's logs, with the problems of its run."""
-    directory, settings = result.judged_logs, result.settings
-    cases = [
-        Case(
-            finding.property,
-            "logs",
-            outcome,
-            result.judged.sentence(finding),
-            _at(str(directory), finding.first) if outcome is Outcome.VIOLATED else None,
-            _of_run(directory, finding) if outcome is Outcome.VIOLATED else None,
-            _identity(finding) if outcome is Outcome.VIOLATED else (),
-        )
-        for finding, outcome in ((each, result.judged.outcome(each)) for each in result.judged.findings)
-    ]
+    settings = result.settings
+    cases = _cases(result.judged_logs, result.judged)
     cases += [Case("Lost", "application", Outcome.VIOLATED, lost, identity=(lost,)) for lost in result.lost]
     counts = result.counts
     facts: dict[str, Fact] = {
@@ -105,6 +95,40 @@ def of_cluster(result: ClusterResult, reproduce: str) -> Suite:
     }
     why = "; ".join((*result.faults, *(str(item) for item in result.judged.problems))) or "nothing was judged"
     return Suite(settings.protocol, result.outcome, tuple(cases), result.seconds, facts, reproduce, why)
+
+
+def of_system(result: SystemResult, reproduce: str) -> Suite:
+    """Return the suite of the verdicts on another system's logs, with the problems of its run."""
+    settings = result.settings
+    facts: dict[str, Fact] = {
+        "version": result.version,
+        "processes": settings.processes,
+        "seed": settings.seed,
+        "promise": ", ".join(settings.promise),
+        "faults": "; ".join(map(str, result.faults)),
+        "delivered": sum(result.delivered.values()),
+        "logs": str(result.directory),
+    }
+    problems = (*result.missing, *(str(item) for item in result.judged.problems))
+    cases = tuple(_cases(result.directory, result.judged))
+    why = "; ".join(problems) or "nothing was judged"
+    return Suite(settings.system, result.outcome, cases, result.seconds, facts, reproduce, why)
+
+
+def _cases(directory: Path, judged: RunFindings) -> list[Case]:
+    """Return a case for each property of a run's logs, with the place and the picture of a violation."""
+    return [
+        Case(
+            finding.property,
+            "logs",
+            outcome,
+            judged.sentence(finding),
+            _at(str(directory), finding.first) if outcome is Outcome.VIOLATED else None,
+            _of_run(directory, finding) if outcome is Outcome.VIOLATED else None,
+            _identity(finding) if outcome is Outcome.VIOLATED else (),
+        )
+        for finding, outcome in ((each, judged.outcome(each)) for each in judged.findings)
+    ]
 
 
 def of_swarm(

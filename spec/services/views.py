@@ -307,8 +307,15 @@ VIEW_SYNCHRONY: Final = "view-synchrony"
 not be delivered in the view in which it was broadcast.
 """
 
+PARTITIONABLE_SYNCHRONY: Final = "partitionable-synchrony"
+"""View synchrony of a group that may part: each part goes on with views of its own, and nobody is told
+beforehand with whom.
+"""
+
 _in_views = partial(
-    Property, promised=(VIRTUAL_SYNCHRONY, EXTENDED_VIRTUAL_SYNCHRONY, VIEW_SYNCHRONY), by="both"
+    Property,
+    promised=(VIRTUAL_SYNCHRONY, EXTENDED_VIRTUAL_SYNCHRONY, VIEW_SYNCHRONY, PARTITIONABLE_SYNCHRONY),
+    by="both",
 )
 _in_primary = partial(Property, promised=(VIRTUAL_SYNCHRONY, VIEW_SYNCHRONY), by="virtual synchrony")
 _in_its_view = partial(Property, promised=(VIRTUAL_SYNCHRONY, EXTENDED_VIRTUAL_SYNCHRONY), by="both")
@@ -398,6 +405,6 @@ VIEW_PROMISES: Final = Promises(
             of_delivery=True,
         ),
     ),
-    (VIRTUAL_SYNCHRONY, VIEW_SYNCHRONY),
+    (VIRTUAL_SYNCHRONY, VIEW_SYNCHRONY, PARTITIONABLE_SYNCHRONY),
     UniformViewSynchrony,
 )

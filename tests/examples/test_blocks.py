@@ -52,6 +52,7 @@ NOT_HERE = {
     ("docs/ci.md", "- run:"): LISTING,
     ("docs/cluster.md", "antiphon cluster irbp"): A_MINUTE,
     ("docs/cluster.md", "antiphon cluster total"): A_MINUTE,
+    ("docs/cluster.md", "antiphon cluster --system"): "needs root and those systems: tests/run/systems",
     ("docs/coverage.md", "antiphon coverage"): ON_SPARK,
     ("docs/coverage.md", "antiphon swarm total --within-model"): ON_SPARK,
     ("docs/coverage.md", "antiphon replay never"): ON_SPARK,

@@ -89,7 +89,7 @@ def expected() -> list[tuple[str, list[str]]]:
 
 def normal(line: str) -> str:
     """A line without what differs between two runs: times, blanks, pytest's frame."""
-    line = re.sub(r"\d+\.\d+ s\b", "0.0 s", line)
+    line = re.sub(r"\d+\.\d+ s\b(, [\d,]+ states/s)?", "0.0 s", line)
     return re.sub(r"^=+ (.*) in [\d.]+s =+$", r"\1", " ".join(line.split()))
 
 

@@ -4,7 +4,8 @@ A promise is a set of these words. `total-order` alone is for a group whose memb
 `reliable-broadcast`, which promises the same without an order. With
 `virtual-synchrony` (a primary partition), `view-synchrony` (the same, except that a message may be delivered
 in a later view than it was sent in) or `extended-virtual-synchrony` (partitions that go on separately)
-members change. Then a promise about all processes becomes one about the members of views.
+members change; so they do with `partitionable-synchrony`, where parts go on separately and nobody is told
+beforehand with whom. Then a promise about all processes becomes one about the members of views.
 
 `safe-delivery` adds that a process delivers a message only if every receiver will deliver it, unless it
 crashes. All other words combine with each of these, or are used alone. Logs of deliveries alone can be judged
@@ -31,9 +32,16 @@ from antiphon.spec.services.broadcast import (
 from antiphon.spec.services.extended import SAFE_DELIVERY
 from antiphon.spec.services.order import OF_DELIVERIES
 from antiphon.spec.services.promises import Property
-from antiphon.spec.services.views import EXTENDED_VIRTUAL_SYNCHRONY, VIEW_SYNCHRONY, VIRTUAL_SYNCHRONY
+from antiphon.spec.services.views import (
+    EXTENDED_VIRTUAL_SYNCHRONY,
+    PARTITIONABLE_SYNCHRONY,
+    VIEW_SYNCHRONY,
+    VIRTUAL_SYNCHRONY,
+)
 
-VIEWS: Final = frozenset({VIRTUAL_SYNCHRONY, EXTENDED_VIRTUAL_SYNCHRONY, VIEW_SYNCHRONY})
+VIEWS: Final = frozenset(
+    {VIRTUAL_SYNCHRONY, EXTENDED_VIRTUAL_SYNCHRONY, VIEW_SYNCHRONY, PARTITIONABLE_SYNCHRONY}
+)
 
 
 class PromiseError(ValueError):
@@ -61,7 +69,8 @@ def _refuse(words: tuple[str, ...]) -> None:
     if len(VIEWS.intersection(words)) > 1:
         raise PromiseError(
             f"{VIRTUAL_SYNCHRONY} and {VIEW_SYNCHRONY} have one history of views, "
-            f"{EXTENDED_VIRTUAL_SYNCHRONY} one in each part: promise one of them"
+            f"{EXTENDED_VIRTUAL_SYNCHRONY} and {PARTITIONABLE_SYNCHRONY} one in each part: promise one of "
+            "them"
         )
     if SAFE_DELIVERY in words and VIEWS.isdisjoint(words):
         raise PromiseError(

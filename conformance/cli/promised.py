@@ -1,0 +1,18 @@
+"""The option by which commands are given a promise. Its words are the judge's, which this module loads."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from antiphon.conformance.judge.history import promised_words
+
+Promise = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--promise",
+        help=f"What is promised and judged: {', '.join(promised_words())}; repeat it for several.",
+        show_default=False,
+    ),
+]
