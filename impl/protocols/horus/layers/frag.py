@@ -45,7 +45,7 @@ class Frag(Layer):
     """Layer FRAG: `_gathered[q]` are the fragments of q that wait for a last one."""
 
     def __init__(self, me: int, members: int, fragment_bytes: int, message_bytes_max: int) -> None:
-        """Raises ValueError: a fragment has no room for a byte."""
+        """Make the layer. Raises ValueError: a fragment has no room for a byte."""
         if fragment_bytes < 1:
             raise ValueError(f"fragment_bytes is {fragment_bytes}; a fragment has at least one byte")
         super().__init__(me, members)
@@ -54,14 +54,14 @@ class Frag(Layer):
         self._gathered: list[tuple[bytes, ...]] = [()] * members
 
     def down(self, call: Down) -> None:
-        """Make the layer. Raises ValueError: a fragment has no room for a byte."""
+        """Cast a message as fragments, one cast of the layer below each; an empty message is one fragment."""
         size, step = len(call.body), self._fragment_bytes
         for start in range(0, max(size, 1), step):
             part = call.body[start : start + step]
             self.below(Cast(pushed(Fragment(start + step >= size, part))))
 
     def up(self, call: Receive) -> None:
-        """Cast a message as fragments, one cast of the layer below each; an empty message is one fragment."""
+        """Gather a fragment of a message; report its sender if it is none, or if there are too many."""
         fragment = popped(_DECODER, call.body)
         if fragment is None or len(self._gathered[call.origin]) >= self._parts_max:
             self.violated(HorusViolation.MALFORMED, call.origin)
@@ -69,7 +69,7 @@ class Frag(Layer):
             self._gather(call.origin, fragment)
 
     def _gather(self, origin: int, fragment: Fragment) -> None:
-        """A fragment is kept; the last one delivers the message."""
+        """Keep a fragment; after the last one of a message deliver the whole message."""
         parts = (*self._gathered[origin], fragment.part)
         self._gathered[origin] = () if fragment.last else parts
         if fragment.last:
