@@ -220,7 +220,7 @@ class JoinedGroup:
         """First views of runs that nobody has taken yet, with their members: the log of a run
         begins there.
         """
-        self._states = States(group, timeouts, self._flush)
+        self._states = States(group, timeouts, self._flush, _milliseconds)
         self.state = state
         self._moves_states = False
         """True if another member wants the state of this application, or this one waits for another's."""
@@ -517,7 +517,8 @@ class JoinedGroup:
         if type(event) is Delivery:
             self._states.number = event.number
         else:
-            self._states.note(event)
+            self._states.note(event, self.me)
+            self._moves_states = self._moves_states or self._states.due
         if self._log is not None:
             self._write_down(event, self._log)
         return event
@@ -532,10 +533,12 @@ class JoinedGroup:
         self._fetched()
         if self._moves_states or self._states.awaited or self._taking.locked():
             return []
-        events = list(self._events)
-        self._events.clear()
-        for event in events:
-            self._states.note(event)
+        events: list[JoinedEvent] = []
+        while self._events and not self._moves_states:
+            event = self._events.popleft()
+            events.append(event)
+            self._states.note(event, self.me)
+            self._moves_states = self._states.due
             if self._log is not None:
                 self._write_down(event, self._log)
         return events
@@ -561,10 +564,10 @@ class JoinedGroup:
         return False
 
     async def _move_states(self) -> None:
-        """Give the application's state to the processes that request it, and take the state that this process
-        waits for.
-        """
-        self._moves_states = self._states.awaited or bool(self._membership.transfers.wanted)
+        """Give the state to those that want it, and take what this process waits for."""
+        self._moves_states = (
+            self._states.due or self._states.awaited or bool(self._membership.transfers.wanted)
+        )
         await self._states.give(self._membership.transfers)
         self._fetched()
         if self._states.awaited:
@@ -797,6 +800,10 @@ class JoinedGroup:
             _, served = self._waiting.popleft()
             if not served.done():
                 served.set_exception(why)
+
+
+def _milliseconds() -> float:
+    return asyncio.get_running_loop().time() * 1000.0
 
 
 def _checked(payload: bytes | bytearray | memoryview, layers: Layers) -> bytes:

@@ -2,9 +2,9 @@
 when it joins.
 
 A state belongs to a place in the common order: it contains all messages up to that number, and all views up
-to that one. A joining process asks one member after the other. It waits for a member that has begun to give
-as long as that is a member; it leaves one that does not answer for the next one, and waits longer each time.
-When all have refused, nobody has a state.
+to that one. Two members keep the state as it is where a view with joining processes begins, the cut; a donor
+that keeps none makes one when it is asked. Who joins takes pieces of one donor after the other
+(`antiphon.impl.membership.donors`), and says in the log where another one goes on, or begins again.
 
 This module must not know how a state travels, or how members agree.
 """
@@ -18,9 +18,10 @@ from typing import Protocol
 
 from antiphon.impl.errors import GroupFailed
 from antiphon.impl.membership.detector import Timeouts
+from antiphon.impl.membership.donors import Donors, keeps
 from antiphon.impl.membership.member import Blocked, Member, Unblocked, View
 from antiphon.impl.membership.membership import Membership
-from antiphon.impl.membership.transfer import Transfers, Wanted
+from antiphon.impl.membership.transfer import Snapshot, Transfers, Wanted
 from antiphon.impl.protocols.core import Delivery
 
 __all__ = ["JoinedEvent", "States", "Store"]
@@ -54,26 +55,25 @@ class Store(Protocol):
 class States:
     """Transfer of one application's state to and from other members."""
 
-    def __init__(self, group: str, timeouts: Timeouts, flush: Callable[[], None]) -> None:
-        """Begin with no state. `flush` sends pending datagrams."""
+    def __init__(
+        self, group: str, timeouts: Timeouts, flush: Callable[[], None], clock: Callable[[], float]
+    ) -> None:
+        """Begin with no state. `flush` sends pending datagrams; `clock` gives the time in milliseconds."""
         self.store: Store | None = None
         self.awaited = False
         """True if this process waits for the state of another one."""
         self._group = group
-        self._timeouts = timeouts
         self._flush = flush
+        self._clock = clock
+        self._donors = Donors(timeouts)
+        self._joined: frozenset[bytes] = frozenset()
+        """Incarnations of those for whom the state as it is now is to be kept."""
         self._began_after = 0
         """The place in the common order after which this process became a member."""
         self.number = 0
         """The place in the common order of the last message that was taken."""
         self._view = 0
         """The number of the last view that was taken."""
-        self._refused: dict[bytes, str] = {}
-        """Members that have no state to give, and the reason of each."""
-        self._refused_in = 0
-        """View in which they have refused."""
-        self._unanswered = 0
-        """Number of times that a member did not answer a request in time."""
 
     def begin(self, after: int, *, first: bool) -> None:
         """Record that this process became a member after this number of the common order. The founders have
@@ -81,66 +81,83 @@ class States:
         """
         self._began_after = self.number = after
         self.awaited = self.store is not None and not first
+        self._joined = frozenset()
 
     @property
     def place(self) -> tuple[int, int]:
         """Place in the common order and last view that the application's state contains."""
         return self.number, self._view
 
-    def note(self, event: JoinedEvent) -> None:
-        """Record the event that the application has taken; the application's state contains it from now
-        on.
-        """
+    @property
+    def due(self) -> bool:
+        """Return True if the state as it is now is to be kept, before the next event is given."""
+        return bool(self._joined)
+
+    def note(self, event: JoinedEvent, me: Member) -> None:
+        """Note the events that the application has taken, which its state contains from now on."""
         if type(event) is Delivery:
             self.number = event.number
         elif type(event) is View:
             self._view = event.number
+            if self.store is not None and not self.awaited and keeps(event, me):
+                self._joined = frozenset(member.incarnation for member in event.joined)
 
     # Giving -------------------------------------------------------------------------------------------------
 
     async def give(self, transfers: Transfers) -> None:
-        """Give the present state to all processes that have requested it and may get it at this place of the
-        order.
+        """Keep the state as it is now, if it is time for that, and see that all processes that want it, and
+        may have it as of now, get it.
         """
+        if self.store is not None and self._joined:
+            if not transfers.kept(*self.place):
+                await self._save(self.store, transfers, self._joined)
+            self._joined = frozenset()
+        transfers.serve()
+        seen: set[Wanted] = set()
         while True:
-            wanted = next((wanted for wanted in transfers.wanted if self._answers(wanted)), None)
+            answered = (one for one in transfers.wanted if one not in seen and self._answers(one))
+            wanted = next(answered, None)
             if wanted is None:
-                return
+                break
+            seen.add(wanted)
             if self.store is None:
                 transfers.refuse(wanted, "it has no `state=`")
             elif self.awaited:
                 transfers.refuse(wanted, "it waits for a state itself")
             else:
-                await self._give(self.store, transfers, wanted)
-            if wanted in transfers.wanted:  # else who asked has given up
-                transfers.wanted.remove(wanted)
-            self._flush()
+                await self._save(self.store, transfers, [wanted.by])
+            transfers.serve()
+        self._flush()
 
     def _answers(self, wanted: Wanted) -> bool:
-        return self.store is None or self.awaited or self.number >= wanted.after
+        return self.store is None or self.awaited or self.place >= wanted.place
 
-    async def _give(self, store: Store, transfers: Transfers, wanted: Wanted) -> None:
-        """Send the state in the pieces that the application returns. If this task is cancelled, a later one
-        begins again.
+    async def _save(self, store: Store, transfers: Transfers, needed_by: Iterable[bytes]) -> None:
+        """Let the application make its state; when this is cancelled, it is made anew later.
 
-        The event loop goes on between pieces. An exception of the application is logged, and ends the
-        transfer: whoever joins has to ask somebody else, and this member goes on.
+        The event loop goes on between pieces. An exception of the application is logged, and those that want
+        the state are refused: they have to ask somebody else, and this member goes on.
         """
-        transfers.begin(wanted, self.number, self._view)
+        snapshot = Snapshot(*self.place, needed_by)
+        transfers.keep(snapshot, self._clock())
+        transfers.serve()
         self._flush()
         try:
             async for piece in store.save():
                 whole = memoryview(piece)
                 for at in range(0, len(whole), _GIVEN_BYTES):
-                    transfers.piece(wanted, bytes(whole[at : at + _GIVEN_BYTES]))
+                    transfers.add(snapshot, bytes(whole[at : at + _GIVEN_BYTES]))
                     self._flush()
                     await asyncio.sleep(0)
-                if not transfers.gives(wanted):
+                if snapshot.dropped:
                     return
-            transfers.end(wanted)
+            transfers.end(snapshot)
         except Exception as error:
             _logger.exception("group %s: `save` failed, and who joins asks another member", self._group)
-            transfers.refuse(wanted, f"its `save` raised {type(error).__name__}: {error}")
+            transfers.void(snapshot, f"its `save` raised {type(error).__name__}: {error}")
+        except BaseException:
+            transfers.void(snapshot, None)
+            raise
 
     # Taking -------------------------------------------------------------------------------------------------
 
@@ -159,39 +176,37 @@ class States:
             transfers.taken()
             self.awaited, self.number, self._view = False, number, view
             return list(_behind(list(events), number, view))
+        self._say(membership)
         if membership.view is not None and not membership.over:
-            self._ask(transfers, membership.me, membership.view)
+            suspected, now = membership.detector.suspected, self._clock()
+            me, last = membership.me, membership.view
+            why = self._donors.ask(transfers, me, last, suspected, self._began_after, now)
+            if why is not None:
+                raise GroupFailed(f"no member has a state to give to {me.name}: {why}")
+            self._flush()
         return None
+
+    def _say(self, membership: Membership) -> None:
+        """Say in the log that another donor goes on, or begins again, and why."""
+        transfers = membership.transfers
+        if transfers.resumed is None and transfers.anew is None:
+            return
+        name = next(
+            (one.name for one in membership.members if one.incarnation == transfers.donor), "a member"
+        )
+        if transfers.resumed is not None:
+            told = "group %s: %s goes on with the state behind %d bytes"
+            _logger.info(told, self._group, name, transfers.resumed)
+        else:
+            told = "group %s: %s begins with the state again: %s"
+            _logger.warning(told, self._group, name, transfers.anew)
+        transfers.resumed = transfers.anew = None
 
     def _reaches(self, events: Sequence[JoinedEvent], number: int, view: int) -> bool:
         """Return True if the events reach as far as a state of this place and view."""
         last = next((event.number for event in reversed(events) if type(event) is Delivery), 0)
         seen = next((event.number for event in reversed(events) if type(event) is View), 0)
         return max(last, self._began_after) >= number and seen >= view
-
-    def _ask(self, transfers: Transfers, me: Member, view: View) -> None:
-        """Request the state from another member, if none is being asked or the present one has not answered
-        in time. Raise `GroupFailed` if no member has a state.
-        """
-        others = [member for member in view.members if member != me]
-        if self._refused_in != view.number:
-            self._refused, self._refused_in = {}, view.number
-        if transfers.donor is not None and transfers.refusal is not None:
-            self._refused[transfers.donor] = transfers.refusal
-        now = asyncio.get_running_loop().time() * 1000.0
-        if transfers.waits and any(member.incarnation == transfers.donor for member in others):
-            late = now > transfers.asked_at + self._timeouts.exclude_ms * 2.0 ** min(self._unanswered, 5)
-            if transfers.begun or not late:
-                return
-            self._unanswered += 1
-        left = [member for member in others if member.incarnation not in self._refused]
-        if not left:
-            told = "; ".join(f"{one.name}: {self._refused[one.incarnation]}" for one in others)
-            why = told or "all others have left or failed"
-            raise GroupFailed(f"no member has a state to give to {me.name}: {why}")
-        before = [place for place, member in enumerate(left) if member.incarnation == transfers.donor]
-        transfers.ask(left[before[0] - 1 if before else -1].incarnation, self._began_after, now)
-        self._flush()
 
 
 async def _each(pieces: Iterable[bytes]) -> AsyncIterator[bytes]:

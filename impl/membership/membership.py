@@ -366,6 +366,11 @@ class Membership:
         return len(self._events) + (0 if self.epoch is None else len(self.epoch.endpoint.untaken))
 
     @property
+    def members(self) -> tuple[Member, ...]:
+        """Members on the list; none for a process that is no member."""
+        return () if self.epoch is None else self.epoch.roster.members
+
+    @property
     def reached(self) -> int:
         """Return the number of members on the list that this member reaches, with itself."""
         if self.epoch is None:
@@ -577,11 +582,16 @@ class Membership:
         if member is None:
             self.dropped[Rejection.FOREIGN_SENDER] += 1
             return
+        waited = self.transfers.waits
         known = self.transfers.received(source, transfer, data[HEAD.size :], now)
         if known is None:
             self._send(member, DatagramKind.STOPPED, -transfer)
         elif not known:
             self.dropped[Rejection.MALFORMED] += 1
+        if waited and self.transfers.state is not None:  # nobody needs to keep one for this member any more
+            for other in self.members:
+                if other != self.me:
+                    self._send(other, DatagramKind.STOPPED, 0)
 
     def hint(self, member: Member, now: float) -> None:
         """Note that the operating system reports no process at a member's port."""

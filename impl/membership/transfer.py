@@ -1,13 +1,18 @@
 """Transfer of an application's state from one member to another, in pieces, beside the group's messages.
 
-A process that has just joined asks a member for its state, as of some place in the common order or a later
-one. The member refuses with a reason, or begins: it names the place and the last view that the state
-contains, sends pieces as its application gives them, and ends with a digest of all. This travels on a link,
-which loses nothing.
+A process that has just joined asks a member, the donor, for its state, as of some place in the common order
+or a later one. The donor refuses with a reason, or begins: it names the place and the last view that the
+state contains, sends pieces, and ends with a digest of all. This travels on a link, which loses nothing.
 
 1. A new request replaces the earlier one, to whichever member. A member that still sends that state gets
    `stopped`, and forgets it.
-2. A state that was received or sent completely is kept no longer than needed.
+2. When a donor fails, the next request says how far the pieces have come, of which state, and with which
+   digest. A donor that keeps a state of the same place, with the same bytes up to there, goes on behind them.
+   Another one says why it begins again.
+3. A `Snapshot` is the state of one place. It is sent while it is made; a donor keeps it for those who may
+   need it, at most `KEPT_MS` longer than somebody gets it, and at most `KEPT_BYTES_MAX` of those that nobody
+   gets now.
+4. Who has the whole state says so to all members, so that they forget what they keep for it.
 
 No clock and no socket. This module must not know what the state is, or who is a member.
 """
@@ -16,7 +21,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Annotated, NamedTuple
 
 from msgspec import Meta, MsgspecError, Struct, msgpack
@@ -24,13 +29,24 @@ from msgspec import Meta, MsgspecError, Struct, msgpack
 from antiphon.impl.layers.links import Links
 from antiphon.impl.protocols.core import NATURAL_MAX
 
-__all__ = ["PIECE_BYTES", "State", "Transfers", "Wanted"]
+__all__ = ["KEPT_BYTES_MAX", "KEPT_MS", "PIECE_BYTES", "Snapshot", "State", "Transfers", "Wanted"]
 
 PIECE_BYTES = 2**12
 """Number of bytes of a state in one datagram; a window of datagrams fits the buffer of a socket."""
 
+KEPT_BYTES_MAX = 2**27
+"""Largest number of bytes of all states that a member keeps for those that have joined, and that nobody gets
+at the moment.
+"""
+
+KEPT_MS = 60_000.0
+"""Milliseconds that a member keeps a state which nobody gets."""
+
 _PEERS_MAX = 64
 """Largest number of transfers that one member gives at a time."""
+
+_QUEUE_BYTES = 2**17
+"""Number of bytes of a state that wait in a link; the rest waits in the snapshot."""
 
 _WHY_LENGTH_MAX = 200
 
@@ -43,6 +59,20 @@ class _Want(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, ta
     """Message: the sender requests the state, as of this place in the common order or a later one."""
 
     after: _Count
+
+
+class _Resume(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="resume"):
+    """The rest of a state is wanted, or else a whole one as of place `after` or a later one."""
+
+    after: _Count
+    number: _Count
+    """Place in the common order of the state that has come in part."""
+    view: _Count
+    """Last view in that state."""
+    size: _Count
+    """Number of its bytes that have come."""
+    digest: bytes
+    """Digest of these bytes."""
 
 
 class _Refused(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="refused"):
@@ -60,6 +90,16 @@ class _Begun(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, t
     view: _Count
 
 
+class _Resumed(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="resumed"):
+    """Pieces follow behind those of the request."""
+
+
+class _Anew(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="anew"):
+    """The sender cannot go on behind the pieces of the request, and begins again."""
+
+    why: Annotated[str, Meta(max_length=_WHY_LENGTH_MAX)]
+
+
 class _Ended(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="ended"):
     """Message: the state is complete; this is the digest of its pieces."""
 
@@ -74,6 +114,13 @@ class Wanted(NamedTuple):
     transfer: int
     after: int
     """Place in the common order that the state must have reached."""
+    part: _Resume | None = None
+    """Part of a state that the process has already, or None."""
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Place and view that a donor's application must have reached before it answers."""
+        return (self.after, 0) if self.part is None else (self.part.number, self.part.view)
 
 
 class State(NamedTuple):
@@ -86,20 +133,108 @@ class State(NamedTuple):
     pieces: tuple[bytes, ...]
 
 
-class _Transfer:
-    """One end of one transfer of a state."""
+class Snapshot:
+    """State of this member's application as of one place, while it is made and afterwards."""
+
+    def __init__(self, number: int, view: int, needed_by: Iterable[bytes] = ()) -> None:
+        """Begin with no bytes; these members may need the state."""
+        self.number, self.view = number, view
+        self.complete = False
+        self.dropped = False
+        """True if nobody gets the state any more, so that it need not be completed."""
+        self.needed_by = set(needed_by)
+        self.until = 0.0
+        """Time at which the state is forgotten, if nobody gets it then."""
+        self._data = bytearray()
+        self._digest = hashlib.blake2b(digest_size=32)
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def add(self, data: bytes) -> None:
+        """Append some bytes."""
+        self._data += data
+        self._digest.update(data)
+
+    def piece(self, at: int) -> bytes:
+        """Return the bytes from there on, as many as one datagram carries."""
+        return bytes(memoryview(self._data)[at : at + PIECE_BYTES])
+
+    @property
+    def digest(self) -> bytes:
+        """The digest of all bytes so far."""
+        return self._digest.digest()
+
+    def begins_with(self, size: int, digest: bytes) -> bool:
+        """Return True if the first bytes, in this number, have this digest."""
+        if size > len(self._data):
+            return False
+        return hashlib.blake2b(memoryview(self._data)[:size], digest_size=32).digest() == digest
+
+
+class _Giving:
+    """Transfer at the member that gives."""
+
+    def __init__(self) -> None:
+        self.link = Links(0, 2, segment_bytes_max=2 * PIECE_BYTES, queue_bytes_max=_QUEUE_BYTES)
+        self.wanted: Wanted | None = None
+        """Wish of the receiver, once that has come."""
+        self.snapshot: Snapshot | None = None
+        self.sent = 0
+        """Number of bytes of the state that the link has, or that the receiver had before."""
+        self.complete = False
+        """True if all was given."""
+
+    def say(self, message: _Refused | _Begun | _Resumed | _Anew | _Ended) -> None:
+        """Send a message that is no piece."""
+        self.link.send(1, _TOLD + _encode(message))
+
+    def fill(self) -> None:
+        """Give the link more of the state, as far as that is made and there is room, and its digest last."""
+        snapshot = self.snapshot
+        if snapshot is None or self.complete:
+            return
+        while self.sent < len(snapshot) and not self.link.full:
+            piece = snapshot.piece(self.sent)
+            if len(piece) < PIECE_BYTES and not snapshot.complete:
+                return
+            self.link.send(1, _PIECE + piece)
+            self.sent += len(piece)
+        if snapshot.complete and self.sent >= len(snapshot):
+            self.say(_Ended(snapshot.digest))
+            self.complete = True
+
+
+class _Taking:
+    """Transfer at the member that takes, with one donor."""
 
     def __init__(self) -> None:
         self.link = Links(0, 2, segment_bytes_max=2 * PIECE_BYTES)
-        self.digest = hashlib.blake2b(digest_size=32)
-        self.begun: _Begun | None = None
-        self.pieces: list[bytes] = []
+        self.answered = False
+        """True if the donor has begun, or gone on."""
         self.complete = False
-        """True if all was given, or all has come."""
+        self.begun: _Begun | None = None
+        """Place of the state of which there are pieces, from this donor or an earlier one."""
+        self.pieces: list[bytes] = []
+        self.size = 0
+        """Number of bytes of the pieces."""
+        self.digest = hashlib.blake2b(digest_size=32)
 
-    def say(self, message: _Refused | _Begun | _Ended) -> None:
-        """Send a control message of the transfer, which is no piece."""
-        self.link.send(1, _TOLD + _encode(message))
+    def go_on(self, earlier: _Taking) -> None:
+        """Take over the pieces that an earlier donor has given."""
+        self.begun, self.pieces, self.size = earlier.begun, earlier.pieces, earlier.size
+        self.digest = earlier.digest.copy()
+
+    def begin(self, begun: _Begun | None) -> None:
+        """Forget all pieces; those of this state follow."""
+        self.begun, self.pieces, self.size = begun, [], 0
+        self.digest = hashlib.blake2b(digest_size=32)
+
+    def add(self, piece: bytes) -> None:
+        """Take the next piece."""
+        self.pieces.append(piece)
+        self.size += len(piece)
+        self.digest.update(piece)
 
 
 class Transfers:
@@ -107,7 +242,7 @@ class Transfers:
 
     def __init__(self) -> None:
         self.wanted: deque[Wanted] = deque()
-        """Processes that want the state of this member's application."""
+        """Processes that want the state of this member's application, and for which none is kept."""
         self.state: State | None = None
         """Requested state, once it has arrived and until it is `taken`."""
         self.asked_at = 0.0
@@ -118,78 +253,166 @@ class Transfers:
         """Member of the last request."""
         self.refusal: str | None = None
         """Reason why that member gives no state."""
+        self.resumed: int | None = None
+        """Number of bytes behind which the donor has gone on; a reader sets it to None."""
+        self.anew: str | None = None
+        """Reason why the donor could not go on behind another one, and has begun again; a reader sets it to
+        None.
+        """
+        self._after = 0
         self._asked = 0
-        self._taking = _Transfer()
-        self._giving: dict[tuple[bytes, int], _Transfer] = {}
+        self._taking = _Taking()
+        self._kept: list[Snapshot] = []
+        """States for those that need them, the oldest first."""
+        self._giving: dict[tuple[bytes, int], _Giving] = {}
         self._last: dict[bytes, int] = {}
         """Number of the last transfer that each member has asked for."""
 
     @property
     def idle(self) -> bool:
-        """Return True if no transfer is requested or under way."""
-        return self.donor is None and not self._giving
+        """Return True if no transfer is requested or under way, and no state is kept."""
+        return self.donor is None and not self._giving and not self._kept
 
     # Who wants a state --------------------------------------------------------------------------------------
 
     @property
     def begun(self) -> bool:
-        """Return True if the asked member has begun to send its state."""
-        return self._taking.begun is not None
+        """Return True if the asked member has begun to send its state, or to go on with another's."""
+        return self._taking.answered
+
+    @property
+    def taken_bytes(self) -> int:
+        """Number of bytes of a state that have come so far, and that the application has not taken."""
+        return self._taking.size
 
     def ask(self, donor: bytes, after: int, now: float) -> None:
-        """Ask this member for its state, as of this place or a later one; drop a request to any other
-        member.
+        """Ask this member for its state, of that place or a later one, and no other member any more; for the
+        rest of it only, if some pieces have come.
         """
         self._asked += 1
-        self.donor, self._taking, self.waits, self.refusal = donor, _Transfer(), True, None
+        earlier, self._taking = self._taking, _Taking()
+        self.donor, self.waits, self.refusal, self._after = donor, True, None, after
         self.asked_at = now
-        self._taking.link.send(1, _encode(_Want(after)))
+        wish: _Want | _Resume = _Want(after)
+        if earlier.begun is not None and earlier.size and earlier.begun.number >= after:
+            self._taking.go_on(earlier)
+            number, view = earlier.begun.number, earlier.begun.view
+            wish = _Resume(after, number, view, earlier.size, earlier.digest.digest())
+        self._taking.link.send(1, _encode(wish))
 
     def taken(self) -> None:
-        """Delete the received state, since the application has loaded it."""
-        self.state, self._taking.pieces = None, []
+        """Forget the state that has come, since the application has it."""
+        self.state = None
+        self._taking.begin(None)
 
     # Who has one --------------------------------------------------------------------------------------------
 
-    def gives(self, wanted: Wanted) -> bool:
-        """Return True if the process still wants this state."""
-        return (wanted.by, wanted.transfer) in self._giving
+    @property
+    def kept_bytes(self) -> int:
+        """Number of bytes of all states that are kept."""
+        return sum(map(len, self._kept))
 
-    def begin(self, wanted: Wanted, number: int, view: int) -> None:
-        """Announce the pieces of a state of this place with the views up to this one. After an earlier
-        announcement, this one begins the transfer again.
+    def keep(self, snapshot: Snapshot, now: float) -> None:
+        """Keep a state that is being made, for those that need it."""
+        snapshot.until = now + KEPT_MS
+        self._kept.append(snapshot)
+
+    def kept(self, number: int, view: int) -> bool:
+        """Return True if a state of this place is kept."""
+        return any((one.number, one.view) == (number, view) for one in self._kept)
+
+    def serve(self) -> None:
+        """Give what is kept to those that want it."""
+        for wanted in list(self.wanted):
+            if self._serve(wanted):
+                self.wanted.remove(wanted)
+
+    def add(self, snapshot: Snapshot, data: bytes) -> None:
+        """Append some bytes to a state that is kept, and forget states that are too much."""
+        snapshot.add(data)
+        idle = [one for one in self._kept if not self._gets(one)]
+        excess = sum(map(len, idle)) - KEPT_BYTES_MAX
+        while excess > 0 and idle:
+            excess -= len(idle[0])
+            self._drop(idle.pop(0))
+
+    def end(self, snapshot: Snapshot) -> None:
+        """Note that a state is complete."""
+        snapshot.complete = True
+
+    def void(self, snapshot: Snapshot, why: str | None) -> None:
+        """Forget a state that could not be made. Those that were getting it are refused with this reason, or
+        without one want a state again.
         """
-        transfer = self._giving.get((wanted.by, wanted.transfer))
-        if transfer is not None:
-            transfer.digest = hashlib.blake2b(digest_size=32)
-            transfer.say(_Begun(number, view))
-
-    def piece(self, wanted: Wanted, data: bytes) -> None:
-        """Send some bytes of the state, if it is still wanted."""
-        transfer = self._giving.get((wanted.by, wanted.transfer))
-        if transfer is not None:
-            transfer.digest.update(data)
-            for at in range(0, len(data), PIECE_BYTES):
-                transfer.link.send(1, _PIECE + data[at : at + PIECE_BYTES])
-
-    def end(self, wanted: Wanted) -> None:
-        """Send the end of the state."""
-        transfer = self._giving.get((wanted.by, wanted.transfer))
-        if transfer is not None:
-            transfer.say(_Ended(transfer.digest.digest()))
-            transfer.complete = True
+        self._drop(snapshot)
+        for giving in self._giving.values():
+            if giving.snapshot is snapshot and giving.wanted is not None:
+                giving.snapshot = None
+                self.wanted.append(giving.wanted._replace(part=None))
+                if why is not None:
+                    self.refuse(self.wanted.pop(), why)
 
     def refuse(self, wanted: Wanted, why: str) -> None:
-        """Refuse to send a state, for this reason."""
-        transfer = self._giving.get((wanted.by, wanted.transfer))
-        if transfer is not None:
-            transfer.say(_Refused(why[:_WHY_LENGTH_MAX]))
-            transfer.complete = True
+        """Refuse a state: there is none here, or no longer."""
+        giving = self._giving.get((wanted.by, wanted.transfer))
+        if giving is not None:
+            giving.say(_Refused(why[:_WHY_LENGTH_MAX]))
+            giving.complete = True
+        if wanted in self.wanted:
+            self.wanted.remove(wanted)
 
     def stopped(self, source: bytes, transfer: int) -> None:
-        """Forget a transfer whose receiver has given it up."""
-        self._giving.pop((source, transfer), None)
-        self.wanted = deque(one for one in self.wanted if (one.by, one.transfer) != (source, transfer))
+        """Forget a transfer that its receiver has given up; 0 says that it needs no state at all any more."""
+        self._forget_giving(lambda by, number: by == source and transfer in (0, number))
+        if transfer == 0:
+            self._needs_none(lambda by: by == source)
+
+    def _serve(self, wanted: Wanted) -> bool:
+        """Give a state that is kept; return False if none fits, or it is not known yet whether one does."""
+        giving = self._giving.get((wanted.by, wanted.transfer))
+        if giving is None:
+            return True
+        part = wanted.part
+        if part is not None:
+            same = next(
+                (one for one in self._kept if (one.number, one.view) == (part.number, part.view)), None
+            )
+            if same is not None and part.size > len(same) and not same.complete:
+                return False
+            if same is not None and same.begins_with(part.size, part.digest):
+                giving.say(_Resumed())
+                giving.snapshot, giving.sent = same, part.size
+                return True
+        fitting = [one for one in self._kept if one.number >= wanted.after]
+        if not fitting:
+            return False
+        if part is not None:
+            giving.say(
+                _Anew("its state of that place has other bytes" if same else "it keeps none of that place")
+            )
+        snapshot = min(fitting, key=lambda one: (one.number, one.view))
+        giving.say(_Begun(snapshot.number, snapshot.view))
+        giving.snapshot, giving.sent = snapshot, 0
+        return True
+
+    def _gets(self, snapshot: Snapshot) -> bool:
+        """Return True if somebody gets this state now."""
+        return any(giving.snapshot is snapshot for giving in self._giving.values())
+
+    def _drop(self, snapshot: Snapshot) -> None:
+        snapshot.dropped = True
+        if snapshot in self._kept:
+            self._kept.remove(snapshot)
+
+    def _needs_none(self, without: Callable[[bytes], bool]) -> None:
+        """Forget the states that nobody but these members may need."""
+        for snapshot in self._kept:
+            snapshot.needed_by = {by for by in snapshot.needed_by if not without(by)}
+        self._forget_kept(lambda snapshot: not snapshot.needed_by)
+
+    def _forget_kept(self, needless: Callable[[Snapshot], bool]) -> None:
+        for snapshot in [one for one in self._kept if needless(one) and not self._gets(one)]:
+            self._drop(snapshot)
 
     # Datagrams ----------------------------------------------------------------------------------------------
 
@@ -207,12 +430,13 @@ class Transfers:
         if (source, transfer) not in self._giving:
             if transfer == self._last.get(source):
                 return True  # answered
-            self._forget_giving(lambda by: by == source)
+            self._forget_giving(lambda by, _: by == source)
             while len(self._giving) >= _PEERS_MAX:
                 del self._giving[next(iter(self._giving))]
-            self._giving[source, transfer] = _Transfer()
+            self._giving[source, transfer] = _Giving()
             self._last[source] = transfer
-        items = self._giving[source, transfer].link.received(1, data, now)
+        giving = self._giving[source, transfer]
+        items = giving.link.received(1, data, now)
         if isinstance(items, str):
             return False
         for item in items:
@@ -220,7 +444,9 @@ class Transfers:
                 want = _decode_want(item)
             except MsgspecError:
                 return False
-            self.wanted.append(Wanted(source, transfer, want.after))
+            giving.wanted = Wanted(source, transfer, want.after, want if isinstance(want, _Resume) else None)
+            if not self._serve(giving.wanted):
+                self.wanted.append(giving.wanted)
         return True
 
     def _item_received(self, item: bytes) -> bool:
@@ -231,42 +457,56 @@ class Transfers:
         if taking.complete or not self.waits:
             return True
         if item[:1] == _PIECE:
-            if taking.begun is None:
-                return False
-            taking.digest.update(item[1:])
-            taking.pieces.append(item[1:])
-            return True
+            if taking.answered:
+                taking.add(item[1:])
+            return taking.answered
         try:
             told = _decode_answer(item[1:])
         except MsgspecError:
             return False
         match told:
             case _Refused(why=why):
-                self.waits, self.refusal, taking.pieces = False, why, []
+                self.waits, self.refusal = False, why
+            case _Begun(number=number) if number < self._after:
+                self.waits, self.refusal = False, f"its state is of number {number}, before {self._after}"
             case _Begun():
-                taking.begun, taking.pieces = told, []
-                taking.digest = hashlib.blake2b(digest_size=32)
-            case _Ended(digest=digest) if taking.begun is not None:
+                taking.answered = True
+                taking.begin(told)
+            case _Resumed() if taking.begun is not None and not taking.answered:
+                taking.answered, self.resumed = True, taking.size
+            case _Anew(why=why):
+                self.anew = why
+            case _Ended(digest=digest) if taking.begun is not None and taking.answered:
                 self.waits, taking.complete = False, True
                 if digest == taking.digest.digest():
                     self.state = State(taking.begun.number, taking.begun.view, tuple(taking.pieces))
                 else:
-                    self.refusal, taking.pieces = "its pieces have another digest than it says", []
+                    self.refusal = "its pieces have another digest than it says"
+                    taking.begin(None)
             case _:
                 return False
         return True
 
     def tick(self, now: float) -> None:
-        """Run the timers that are due, and forget sent parts that have arrived."""
-        for key, transfer in list(self._giving.items()):
-            transfer.link.tick(now)
-            if transfer.complete and not transfer.link.owes(1):
+        """Run the timers that are due, and forget sent parts that have arrived, and states that were kept for
+        long enough.
+        """
+        for key, giving in list(self._giving.items()):
+            giving.link.tick(now)
+            if giving.snapshot is not None:
+                giving.snapshot.until = now + KEPT_MS
+            if giving.complete and not giving.link.owes(1):
+                if giving.snapshot is not None:
+                    giving.snapshot.needed_by.discard(key[0])
                 del self._giving[key]
+        self._forget_kept(lambda snapshot: now >= snapshot.until or not snapshot.needed_by)
         self._taking.link.tick(now)
 
     def next_deadline(self) -> float | None:
         """Return the time of the next timer, or None."""
-        deadlines = [transfer.link.next_deadline() for transfer in (self._taking, *self._giving.values())]
+        links = (self._taking.link, *(giving.link for giving in self._giving.values()))
+        deadlines = [link.next_deadline() for link in links]
+        deadlines += [snapshot.until for snapshot in self._kept]
         return min((deadline for deadline in deadlines if deadline is not None), default=None)
 
     def datagrams(self, now: float) -> list[tuple[bytes, int, bytes]]:
@@ -275,21 +515,23 @@ class Transfers:
         if self.donor is not None:
             out += [(self.donor, self._asked, send.message) for send in self._taking.link.outputs(now)]
         for (to, transfer), giving in self._giving.items():
+            giving.fill()
             out += [(to, -transfer, send.message) for send in giving.link.outputs(now)]
         return out
 
     def forget(self, members: frozenset[bytes]) -> None:
         """Stop all transfers to processes that are no members any more."""
-        self._forget_giving(lambda by: by not in members)
+        self._forget_giving(lambda by, _: by not in members)
+        self._needs_none(lambda by: by not in members)
         self._last = {by: transfer for by, transfer in self._last.items() if by in members}
 
-    def _forget_giving(self, gone: Callable[[bytes], bool]) -> None:
+    def _forget_giving(self, gone: Callable[[bytes, int], bool]) -> None:
         for by, transfer in list(self._giving):
-            if gone(by):
+            if gone(by, transfer):
                 del self._giving[by, transfer]
-        self.wanted = deque(wanted for wanted in self.wanted if not gone(wanted.by))
+        self.wanted = deque(wanted for wanted in self.wanted if not gone(wanted.by, wanted.transfer))
 
 
 _encode = msgpack.Encoder().encode
-_decode_want = msgpack.Decoder(_Want).decode
-_decode_answer = msgpack.Decoder(_Refused | _Begun | _Ended).decode
+_decode_want = msgpack.Decoder(_Want | _Resume).decode
+_decode_answer = msgpack.Decoder(_Refused | _Begun | _Resumed | _Anew | _Ended).decode

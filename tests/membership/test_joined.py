@@ -26,6 +26,7 @@ from antiphon.impl.errors import (
 )
 from antiphon.impl.joined import JoinedGroup
 from antiphon.impl.layers import Layers
+from antiphon.impl.membership import transfer
 from antiphon.impl.membership.detector import LOCAL, Timeouts
 from antiphon.impl.membership.member import Excluded, Member
 from antiphon.impl.membership.membership import Membership
@@ -628,9 +629,15 @@ def test_a_broadcast_waits_for_the_state_that_another_task_takes(free_ports: Por
     assert ended == ["load", "two", "three"]
 
 
-def test_views_that_are_in_the_state_are_not_told_again(free_ports: Ports) -> None:
+@pytest.mark.parametrize(("kept_bytes", "sees"), [(2**27, [2, 3, 4]), (0, [4])])
+def test_the_state_is_that_at_the_cut_of_the_view_if_it_was_kept_and_views_in_it_are_not_told_again(
+    free_ports: Ports, monkeypatch: pytest.MonkeyPatch, kept_bytes: int, sees: list[int]
+) -> None:
+    """A donor that could not keep the state gives it as it is when it is asked."""
+    monkeypatch.setattr(transfer, "KEPT_BYTES_MAX", kept_bytes)
     seeds = seeds_of(free_ports, 3)
     old, new = Texts(), Texts()
+    old.texts = [b"one"]
 
     async def run() -> None:
         async with joined(seeds, 0, bootstrap=True, state=old) as first:
@@ -643,8 +650,8 @@ def test_views_that_are_in_the_state_are_not_told_again(free_ports: Ports) -> No
                 view = await until(first, View)
                 assert (view.number, [member.name for member in view.left]) == (4, ["m2"])
                 taking = asyncio.create_task(until(first, Delivery))
-                seen = await until(second, View)
-                assert seen.number == 4, "the state is of a place behind views 2 and 3"
+                assert [(await until(second, View)).number for _ in sees] == sees
+                assert new.texts == [b"one"]
                 await first.broadcast(b"on")
                 assert (await anext(second)).payload == b"on"  # type: ignore[union-attr]
                 await taking
@@ -903,7 +910,7 @@ def test_who_comes_back_to_a_group_that_was_founded_anew_does_not_keep_its_state
 def test_a_state_of_a_place_that_is_not_reached_yet_is_not_taken() -> None:
     """The giver is ahead: the messages in its state would be delivered here once more."""
     store, one = Texts(), Member(bytes(16), "m0", "127.0.0.1", 1)
-    states = States("g", LOCAL, lambda: None)
+    states = States("g", LOCAL, lambda: None, lambda: 0.0)
     states.store = store
     states.begin(3, first=False)
     membership = SimpleNamespace(transfers=Transfers(), view=None)
@@ -927,7 +934,7 @@ def test_a_state_of_a_place_that_is_not_reached_yet_is_not_taken() -> None:
 def test_a_state_of_the_place_at_which_one_has_joined_is_taken_at_once() -> None:
     """The same holds for a member that returns before it has taken the state it was given."""
     store, one = Texts(), Member(bytes(16), "m0", "127.0.0.1", 1)
-    states = States("g", LOCAL, lambda: None)
+    states = States("g", LOCAL, lambda: None, lambda: 0.0)
     states.store = store
     states.begin(9, first=False)
     membership = SimpleNamespace(transfers=Transfers(), view=None)

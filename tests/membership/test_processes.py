@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import re
 import signal
 import socket
 import subprocess
@@ -29,9 +30,18 @@ PATIENCE_S = 30.0
 class Process:
     """One member, and the lines that it has printed."""
 
-    def __init__(self, ports: list[int], me: int, expect: int | None, protocol: str, logs: Path) -> None:
+    def __init__(
+        self, ports: list[int], me: int, expect: int | None, protocol: str, logs: Path, ballast: int
+    ) -> None:
         told = json.dumps(
-            {"ports": ports, "me": me, "expect": expect, "protocol": protocol, "logs": str(logs)}
+            {
+                "ports": ports,
+                "me": me,
+                "expect": expect,
+                "protocol": protocol,
+                "logs": str(logs),
+                "ballast": ballast,
+            }
         )
         self.popen = subprocess.Popen(
             [sys.executable, str(SCRIPT), told], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -98,12 +108,15 @@ class Members:
         for sock in sockets:
             sock.close()
         self.protocol, self.logs = protocol, logs
+        self.ballast = 0
+        """Number of bytes that make the state of the founders large."""
         self.started: list[Process] = []
         self.expected: dict[int, int | None] = {}
 
     def start(self, me: int, expect: int | None = None) -> Process:
         """Start a process, with the same settings each time; the first one founds the group with so many."""
-        process = Process(self.ports, me, self.expected.setdefault(me, expect), self.protocol, self.logs)
+        expected = self.expected.setdefault(me, expect)
+        process = Process(self.ports, me, expected, self.protocol, self.logs, self.ballast)
         self.started.append(process)
         return process
 
@@ -176,6 +189,35 @@ def test_a_member_is_killed_and_the_others_go_on_and_it_comes_back_with_the_stat
     ends = [process.leaves() for process in [again, rest[0]]]
     assert ends[0]["payloads"] == ends[1]["payloads"], "state and messages together are the whole history"
     assert ends[0]["payloads"].count("1:150") == 1
+    holds(members, tmp_path)
+
+
+@pytest.mark.parametrize("members", ["irbp"], indirect=True)
+def test_a_donor_is_killed_in_the_middle_of_a_state_and_another_one_goes_on(
+    members: Members, tmp_path: Path
+) -> None:
+    members.ballast = 2**23
+    two = [members.start(me, 2) for me in range(2)]
+    for process in two:
+        process.until(kind="view", number=1)
+    two[0].sends(50)
+    new = members.start(2)
+    donor = int(new.until(kind="part")["donor"][1:])
+    two[donor].popen.kill()
+    two[1 - donor].sends(50)
+    loaded = new.until(kind="loaded")
+    assert loaded["ballast"] == members.ballast
+    told = [line["text"] for line in new.lines if line["kind"] == "log"]
+    assert len(told) == 1, told
+    behind = re.fullmatch(r"group g: p(\d) goes on with the state behind (\d+) bytes", told[0])
+    assert behind is not None, told
+    assert int(behind[1]) == 1 - donor
+    assert int(behind[2]) >= members.ballast // 16
+    new.sends(1)
+    for process in (two[1 - donor], new):
+        process.until(kind="delivery", payload="2:1")
+    ends = [process.leaves() for process in (new, two[1 - donor])]
+    assert ends[0]["payloads"] == ends[1]["payloads"]
     holds(members, tmp_path)
 
 

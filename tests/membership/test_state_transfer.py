@@ -1,0 +1,353 @@
+"""A state comes whole although its donors crash, leave, are cut off or stopped in the middle of its pieces:
+another donor goes on where the first one stopped, if it has the same bytes, or says why it begins again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.membership.states_in_time import StatefulMembers, Texts
+
+from antiphon.impl.layers import links
+from antiphon.impl.membership import donors, transfer
+from antiphon.impl.membership.transfer import PIECE_BYTES, Snapshot, Transfers
+from antiphon.impl.transport.simulated_members import ORDERED
+
+SIZE = 40_960
+PIECES = (8 + SIZE + PIECE_BYTES - 1) // PIECE_BYTES
+"""Number of pieces of the state with nothing but its large text. The last two travel with the end."""
+
+
+@pytest.fixture(autouse=True)
+def one_piece_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a link send one datagram, and wait until it is acknowledged."""
+    monkeypatch.setattr(links, "WINDOW", 1)
+
+
+def group(seed: int, *, founders: int = 3, protocol: str = "irbp", **settings: Any) -> StatefulMembers:
+    """Members with a state of several pieces, which broadcast, and one process more."""
+    members = StatefulMembers(
+        founders + 1, seed, protocol=protocol, seeds=range(founders), loss=0.05, **settings
+    )
+    members.found(range(founders))
+    members.run(500.0)
+    assert [len(members.life(process).views) for process in range(founders)] == [1] * founders, f"seed {seed}"
+    return members
+
+
+def talk(members: StatefulMembers, until: float) -> None:
+    """Let the founders broadcast, each 10 ms, until then."""
+    count = 0
+
+    def say() -> None:
+        nonlocal count
+        count += 1
+        for process in range(3):
+            if members.up(process):
+                members.say(process, b"%d of %d" % (count, process))
+        if members.now < until:
+            members.at(members.now + 10.0, say)
+
+    members.at(members.now, say)
+
+
+def agree(members: StatefulMembers, *processes: int) -> None:
+    """Fail unless the applications of these processes have the same state, and wait for none."""
+    states = [members.application(process).store.texts for process in processes]
+    for process in processes:
+        assert members.application(process).failed is None, f"seed {members.seed}"
+        assert members.application(process).begun, f"seed {members.seed}"
+        assert not members.application(process).states.awaited, f"seed {members.seed}, process {process}"
+    assert all(state == states[0] for state in states), f"seed {members.seed}"
+    assert len(states[0]) > 1
+    assert len(states[0][0]) == SIZE
+
+
+def asked(members: StatefulMembers, process: int) -> int:
+    """Number of requests for a state of a process."""
+    return members.life(process).machine.transfers._asked
+
+
+def joins(members: StatefulMembers, pieces: int, then: Any, ms: float = 1_200.0) -> Any:
+    """Let the last process join, and call this with its donor at this piece; its application."""
+    last = len(members.lives) - 1
+    talk(members, members.now + 700.0)
+    members.at_piece = (last, pieces, then)
+    members.at(members.now + 50.0, lambda: members.begin(last))
+    members.run(members.now + ms)
+    assert members.at_piece is None, f"seed {members.seed}: nothing happened at piece {pieces}"
+    return members.application(last)
+
+
+@pytest.mark.sampled(7)
+@pytest.mark.parametrize("pieces", range(1, PIECES - 1))
+@pytest.mark.parametrize("protocol", ORDERED)
+def test_another_donor_goes_on_where_the_first_one_crashed(pieces: int, protocol: str) -> None:
+    members = group(pieces, protocol=protocol)
+    crashed: list[int] = []
+
+    def crash(donor: int) -> None:
+        crashed.append(donor)
+        members.crash(donor)
+
+    new = joins(members, pieces, crash)
+    assert (len(new.resumed), new.anew, asked(members, 3)) == (1, [], 2), f"seed {members.seed}"
+    assert new.resumed[0] >= pieces * PIECE_BYTES, f"seed {members.seed}"
+    agree(members, *{0, 1, 2, 3} - set(crashed))
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("what", ["leaves", "is cut off", "is stopped"])
+def test_another_donor_goes_on_when_the_first_one(what: str, seed: int) -> None:
+    members = group(seed)
+    gone: list[int] = []
+
+    def go(donor: int) -> None:
+        gone.append(donor)
+        if what == "leaves":
+            members.cut = {(donor, 3)}  # no piece comes while it leaves
+            members.at(members.now + 20.0, members.heal)
+            members.depart(donor)
+            members.at(members.now + 10.0, lambda: members.farewell(donor))
+        elif what == "is cut off":
+            members.part({donor}, {0, 1, 2, 3} - {donor})
+        else:
+            members.pause(donor, 800.0)
+
+    new = joins(members, 4, go, 2_000.0)
+    assert (len(new.resumed), new.anew) == (1, []), f"seed {seed}"
+    assert new.resumed[0] >= 4 * PIECE_BYTES, f"seed {seed}"
+    agree(members, *{0, 1, 2, 3} - (set() if what == "is stopped" else set(gone)))
+
+
+def test_a_donor_with_other_bytes_says_so_and_begins_again() -> None:
+    """Applications whose states have the same meaning may write it differently."""
+
+    class Other(Texts):
+        def __init__(self, process: int) -> None:
+            super().__init__(SIZE)
+            self.texts[0] = bytes([process]) + self.texts[0][1:]
+
+    members = group(1, make=Other)
+    crashed: list[int] = []
+
+    def crash(donor: int) -> None:
+        crashed.append(donor)
+        members.crash(donor)
+
+    new = joins(members, 5, crash)
+    assert (new.resumed, new.anew) == ([], ["its state of that place has other bytes"])
+    assert new.store.texts in [
+        members.application(process).store.texts for process in {0, 1, 2} - set(crashed)
+    ]
+
+
+def test_a_third_donor_that_keeps_nothing_says_so_and_begins_again() -> None:
+    members = group(1, founders=5)
+    crashed: list[int] = []
+
+    def crash(donor: int) -> None:
+        crashed.append(donor)
+        members.crash(donor)
+        if len(crashed) == 1:
+            members.at_piece = (5, 6, crash)
+
+    new = joins(members, 3, crash)
+    assert len(crashed) == 2
+    assert (len(new.resumed), new.anew) == (1, ["it keeps none of that place"])
+    agree(members, *set(range(6)) - set(crashed))
+
+
+def test_many_join_at_once_while_one_donor_crashes() -> None:
+    members = StatefulMembers(7, 1, seeds=range(4), loss=0.05)
+    members.found(range(4))
+    members.run(500.0)
+    talk(members, 1_500.0)
+    crashed: list[int] = []
+
+    def crash(donor: int) -> None:
+        crashed.append(donor)
+        members.crash(donor)
+
+    members.at_piece = (5, 4, crash)
+    for process in (4, 5, 6):
+        members.at(550.0 + process, lambda process=process: members.begin(process))
+    members.run(5_000.0)
+    assert len(crashed) == 1
+    agree(members, *set(range(7)) - set(crashed))
+
+
+def test_nothing_is_kept_when_all_have_their_state() -> None:
+    members = group(1)
+    members.loss = 0.0
+    joins(members, 1, lambda _: None)
+    agree(members, 0, 1, 2, 3)
+    assert [members.life(process).machine.transfers.kept_bytes for process in range(4)] == [0] * 4
+
+
+def without_state(members: StatefulMembers, process: int) -> None:
+    """Let a process join whose application wants no state, so that the others keep one for it."""
+    members.begin(process)
+    members.application(process).states.store = None
+
+
+def test_who_needs_no_state_leaves_it_kept_for_a_while_and_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transfer, "KEPT_MS", 2_000.0)
+    members = group(1)
+    without_state(members, 3)
+    members.run(members.now + 1_000.0)
+    kept = [members.life(process).machine.transfers.kept_bytes for process in range(4)]
+    assert kept == [0, SIZE + 8, SIZE + 8, 0], "the two keepers have it"
+    members.run(members.now + 2_000.0)
+    assert [members.life(process).machine.transfers.kept_bytes for process in range(4)] == [0] * 4
+
+
+def test_a_state_that_is_kept_for_an_earlier_view_is_not_given() -> None:
+    members = group(1)
+    members.place()
+    talk(members, 1_500.0)
+    without_state(members, 3)
+    members.run(1_000.0)
+    kept = [members.life(process).machine.transfers.kept_bytes for process in range(3)]
+    assert sum(size > 0 for size in kept) == donors.KEEPERS
+    members.begin(4)
+    members.run(2_500.0)
+    agree(members, 0, 1, 2, 4)
+    assert asked(members, 4) == 1
+
+
+def test_what_is_kept_and_not_given_is_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transfer, "KEPT_BYTES_MAX", 100)
+    transfers = Transfers()
+    first, second = Snapshot(1, 1, [b"a"]), Snapshot(2, 2, [b"b"])
+    for snapshot in (first, second):
+        transfers.keep(snapshot, 0.0)
+        transfers.add(snapshot, bytes(60))
+    assert (first.dropped, second.dropped, transfers.kept_bytes) == (True, False, 60)
+    transfers.add(second, bytes(60))
+    assert (second.dropped, transfers.kept_bytes) == (True, 0)
+
+
+# Planted faults -----------------------------------------------------------------------------------------
+
+
+def wrong_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a donor that goes on begin one piece too far."""
+    fill = transfer._Giving.fill
+
+    def skips(self: Any) -> None:
+        if self.snapshot is not None and self.wanted.part is not None and not hasattr(self, "skipped"):
+            self.skipped = True
+            self.sent += PIECE_BYTES
+        fill(self)
+
+    monkeypatch.setattr(transfer._Giving, "fill", skips)
+
+
+def old_snapshot(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A donor gives the oldest state that it keeps, whichever is asked for."""
+    serve = Transfers._serve
+    monkeypatch.setattr(Transfers, "_serve", lambda self, wanted: serve(self, wanted._replace(after=0)))
+
+
+def old_snapshot_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same, and who joins takes whatever is given."""
+    old_snapshot(monkeypatch)
+    received = Transfers._item_received
+
+    def takes(self: Any, item: bytes) -> bool:
+        self._after = 0
+        return received(self, item)
+
+    monkeypatch.setattr(Transfers, "_item_received", takes)
+
+
+def digest_not_compared_by_the_receiver(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A donor skips a piece, and who joins does not compare the digest at the end."""
+    wrong_piece(monkeypatch)
+    received = Transfers._item_received
+
+    def takes(self: Any, item: bytes) -> bool:
+        if item[:1] == b"\x01" and b"ended" in item:
+            item = b"\x01" + transfer._encode(transfer._Ended(self._taking.digest.digest()))
+        return received(self, item)
+
+    monkeypatch.setattr(Transfers, "_item_received", takes)
+
+
+def digest_not_compared_by_the_donor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A donor goes on behind whatever pieces there are."""
+    monkeypatch.setattr(Snapshot, "begins_with", lambda self, size, digest: size <= len(self))
+
+
+def place_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A donor goes on with a state of another place."""
+    serve = Transfers._serve
+
+    def any_place(self: Any, wanted: Any) -> bool:
+        part = wanted.part
+        if part is not None and self._kept and not self.kept(part.number, part.view):
+            giving = self._giving[wanted.by, wanted.transfer]
+            giving.say(transfer._Resumed())
+            giving.snapshot, giving.sent = self._kept[0], part.size
+            return True
+        return serve(self, wanted)
+
+    monkeypatch.setattr(Transfers, "_serve", any_place)
+
+
+def nobody_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every donor begins again."""
+    monkeypatch.setattr(Snapshot, "begins_with", lambda self, size, digest: False)
+
+
+def one_keeper(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only one member keeps the state at the cut."""
+    monkeypatch.setattr(donors, "KEEPERS", 1)
+
+
+def place_before_the_own_view(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A donor keeps the state under the place where its application stood one message before."""
+    init = Snapshot.__init__
+    monkeypatch.setattr(
+        Snapshot, "__init__", lambda self, number, view, by=(): init(self, number - 1, view, by)
+    )
+
+
+def pieces_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget the pieces when another donor is asked, and not how many there were."""
+    monkeypatch.setattr(
+        transfer._Taking, "go_on", lambda self, earlier: setattr(self, "begun", earlier.begun)
+    )
+
+
+DIFFERS = test_a_donor_with_other_bytes_says_so_and_begins_again
+
+
+def crash_late() -> None:
+    """The test of a donor that crashes near the end."""
+    test_another_donor_goes_on_where_the_first_one_crashed(9, "irbp")
+
+
+FAULTS = [
+    (wrong_piece, crash_late),
+    (digest_not_compared_by_the_receiver, crash_late),
+    (old_snapshot, test_a_state_that_is_kept_for_an_earlier_view_is_not_given),
+    (old_snapshot_taken, test_a_state_that_is_kept_for_an_earlier_view_is_not_given),
+    (place_before_the_own_view, crash_late),
+    (nobody_goes_on, crash_late),
+    (one_keeper, crash_late),
+    (pieces_forgotten, crash_late),
+    (digest_not_compared_by_the_donor, DIFFERS),
+    (place_not_compared, test_a_third_donor_that_keeps_nothing_says_so_and_begins_again),
+]
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize(("fault", "test"), FAULTS, ids=lambda one: one.__name__)
+def test_a_planted_fault_is_found(fault: Any, test: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    fault(monkeypatch)
+    with pytest.raises((AssertionError, IndexError, ValueError)):
+        test()
