@@ -110,15 +110,15 @@ class Detector:
 
     def watch(self, members: Iterable[bytes], now: float) -> None:
         """Watch these members and no others; a new one counts as heard now."""
-        members = set(members)
+        members = dict.fromkeys(members)  # in their order, which no hash decides
         if not self._heard_at:  # nobody was watched, and so nobody looked
             self._looked_at = now
         self._heard_at = {member: self._heard_at.get(member, now) for member in members}
         self._sent_at = {member: self._sent_at.get(member, now) for member in members}
         self._hinted = {member: at for member, at in self._hinted.items() if member in members}
-        self._replaced &= members
-        self._suspected &= members
-        self._given_up &= members
+        self._replaced &= members.keys()
+        self._suspected &= members.keys()
+        self._given_up &= members.keys()
         self._look(now)
         self._hasten()
 

@@ -117,3 +117,11 @@ def test_profiles_take_the_loss_of_several_heartbeats(profile: Timeouts) -> None
 def test_timeouts_that_leave_no_room_are_refused() -> None:
     with pytest.raises(ValueError, match="2 heartbeat_ms <= suspect_ms"):
         Timeouts(heartbeat_ms=10, suspect_ms=15, exclude_ms=100)
+
+
+def test_heartbeats_go_out_in_the_order_of_the_members() -> None:
+    """A simulated run is the same in every process, whatever the hashes of incarnations are there."""
+    members = [bytes([number] * 16) for number in (9, 3, 200, 41, 7, 120, 15)]
+    detector = Detector(TIMES)
+    detector.watch(members, 0.0)
+    assert detector.tick(TIMES.heartbeat_ms) == members
