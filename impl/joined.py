@@ -183,9 +183,9 @@ class JoinedGroup:
         group raises `GroupFailed` there. `state` gives and takes the application's state, so that who joins
         has what it has missed (`Store`). `protocol` orders the messages of a list of members: "irbp" is
         RBP's ring, "rbp-reforming" the same with its Reformation, "sequencer" and "total" let one member
-        order for all, "vsc" promises no order between sources, and takes no `state`; or an implementation
-        that has lists (`Implementation.listed`). `layers` and `metrics` are as of `Group`. `log` writes down
-        what the application gets, for a judge (`antiphon.impl.member_log`).
+        order for all, "horus" is the stack of Horus, "vsc" promises no order between sources, and takes no
+        `state`; or an implementation that has lists (`Implementation.listed`). `layers` and `metrics` are as
+        of `Group`. `log` writes down what the application gets, for a judge (`antiphon.impl.member_log`).
 
         Raises:
             InvalidSetting: an argument is of another kind than it must be, or out of its range, or the

@@ -49,6 +49,7 @@ LISTED = {
     "rbp-reforming": ("token_lists", "rbp_reforming"),
     "sequencer": ("sequencer", "sequencer_listed"),
     "total": ("total", "total_listed"),
+    "horus": ("horus", "horus_listed"),
     "vsc": ("vsc", "vsc_listed"),
 }
 """Protocols for a group whose members change: the module and the function of each."""

@@ -30,7 +30,7 @@ class Deadlines(Generic[T]):
         Raises:
             ValueError: an interval or the back-off is not positive.
         """
-        if min(intervals_ms.values()) <= 0 or backoff_max < 1:
+        if min(intervals_ms.values(), default=1.0) <= 0 or backoff_max < 1:
             raise ValueError("intervals must be greater than 0 ms and backoff_max at least 1")
         self._intervals_ms = dict(intervals_ms)
         self._backoff_max = backoff_max

@@ -92,6 +92,11 @@ class History:
             forgotten = self._kept.pop(next(iter(self._kept)))
             self._kept_bytes -= forgotten.size
 
+    @property
+    def first(self) -> Ordered | None:
+        """The first message that is not stable, or None."""
+        return self._fresh.get(self.stable + 1)
+
     def kept(self, number: int) -> Ordered | None:
         """Return the stable message with this number, if it is kept."""
         return self._kept.get(number)

@@ -253,7 +253,7 @@ def test_a_schedule_says_that_members_change(antiphon: Run, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("rbp", "--join"), "whose members change has the protocol 'rbp'; known: irbp, rbp-reforming"),
+        (("rbp", "--join"), "whose members change has the protocol 'rbp'; known: horus, irbp, rbp-reforming"),
         (("rbp", "--only", "crash"), "--only is crash; no group whose members stay meets that"),
         (("vsc", "--only", "late-start"), "--only is late-start; no group whose members change meets that"),
         (("total", "--join", "--encrypted"), "--encrypted is True; groups whose members change have no such"),

@@ -56,7 +56,7 @@ from antiphon.impl.protocols.horus.layers.total import PASS, Total
 from antiphon.impl.protocols.horus.messages import HEADER_BYTES_MAX, Frame, HorusViolation
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
-__all__ = ["DEFAULTS", "Core", "Settings", "Snapshot", "timer"]
+__all__ = ["DEFAULTS", "Core", "Settings", "Snapshot", "made", "timer"]
 
 
 class Settings(Struct, frozen=True, kw_only=True):
@@ -124,7 +124,7 @@ class Core(TimedCore[Frame, str]):
         self._last_id = 0
         self._ids = [0] * members
         self._delivered = 0
-        self._layers = [_layer(name, me, members, stack, settings) for name in reversed(stack)]
+        self._layers = self._made(settings)
         self._link()
         self._waiting: dict[str, int] = {}
         intervals_ms = {ASK: settings.ask_ms, TELL: settings.tell_ms, PASS: settings.rest_ms}
@@ -137,6 +137,10 @@ class Core(TimedCore[Frame, str]):
         self._deadlines = Deadlines(
             {name: intervals_ms[of.name] for name, (_, of) in self._timers.items()}, settings.backoff_max
         )
+
+    def _made(self, settings: Settings) -> list[Layer]:
+        """Make the layers, the lowest first."""
+        return [made(name, self.me, self.members, self.stack, settings) for name in reversed(self.stack)]
 
     def _link(self) -> None:
         """Each layer calls its neighbours; the lowest calls the network, the highest the application."""
@@ -295,18 +299,18 @@ class Core(TimedCore[Frame, str]):
         self._violations = Counter(dict(snapshot.violations))
 
 
-def _layer(name: str, me: int, members: int, stack: tuple[str, ...], settings: Settings) -> Layer:
-    """The layer of this name, with what it has to be told."""
+def made(name: str, me: int, members: int, stack: tuple[str, ...], settings: Settings) -> Layer:
+    """Return the layer of this name. Raises ValueError: a size does not fit."""
     headers = HEADER_BYTES_MAX * len(stack)
     if not 1 <= settings.fragment_bytes <= PAYLOAD_BYTES_MAX - headers:
         told = f"fragment_bytes is {settings.fragment_bytes}; with the headers of {len(stack)} layers"
         raise ValueError(f"{told} it is at least 1 and at most {PAYLOAD_BYTES_MAX - headers}")
-    made: dict[str, Any] = {
+    makers: dict[str, Any] = {
         "COM": lambda: Com(me, members),
         "NAK": lambda: Nak(me, members, settings.buffer),
         "FRAG": lambda: Frag(me, members, settings.fragment_bytes, PAYLOAD_BYTES_MAX + headers),
         "MBRSHIP": lambda: Mbrship(me, members),
         "TOTAL": lambda: Total(me, members),
     }
-    layer: Layer = made[name]()
+    layer: Layer = makers[name]()
     return layer

@@ -31,6 +31,8 @@ class Cast(NamedTuple):
     """Downcall: send to every other member of the view."""
 
     body: bytes
+    lasting: bool = True
+    """False if the message is worth nothing once the view has ended, as a token."""
 
 
 class Send(NamedTuple):

@@ -136,6 +136,18 @@ class Total(Layer):
             self._next_number += 1
             self.above(Receive(*item))
 
+    # The end of a view --------------------------------------------------------------------------------------
+
+    @property
+    def early(self) -> list[tuple[int, int, bytes]]:
+        """Numbered messages that wait for an earlier number: number, source and body, by rising numbers."""
+        return [(number, *self._numbered[number]) for number in sorted(self._numbered)]
+
+    @property
+    def unnumbered(self) -> list[bytes]:
+        """Own messages that wait for the token, in order."""
+        return list(self._waiting)
+
     # The token ----------------------------------------------------------------------------------------------
 
     def timers(self) -> dict[Timer, int]:
@@ -146,7 +158,7 @@ class Total(Layer):
         """Pass the token to the next member in rank, as the oracle chooses."""
         del timer
         number, self._token = self._token, 0
-        self.below(Cast(pushed(Token((self.me + 1) % self.members, number))))
+        self.below(Cast(pushed(Token((self.me + 1) % self.members, number)), lasting=False))
 
     # Looking at it ------------------------------------------------------------------------------------------
 
@@ -162,8 +174,7 @@ class Total(Layer):
 
     def snapshot(self) -> TotalSnapshot:
         """Return the whole state."""
-        numbered = tuple((number, *self._numbered[number]) for number in sorted(self._numbered))
-        return TotalSnapshot(tuple(self._waiting), self._token, self._next_number, numbered)
+        return TotalSnapshot(tuple(self._waiting), self._token, self._next_number, tuple(self.early))
 
     def restore(self, snapshot: TotalSnapshot) -> None:
         """Set the state to a snapshot."""
