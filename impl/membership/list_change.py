@@ -129,6 +129,8 @@ class Flush:
         self._core = core
         self._change = ViewChange(me, len(roster.members), external=external)
         self._succession = Succession(roster, me, core, deliver, self._change)
+        self.stopped = False
+        """True after the report."""
         self._called_at = self._complete_at = 0.0
         """Times at which the change was called for here, and at which the reports had come; 0 before."""
 
@@ -146,11 +148,6 @@ class Flush:
     def called(self) -> bool:
         """Return True if a call has ended this list."""
         return self._change.called
-
-    @property
-    def stopped(self) -> bool:
-        """Return True if this member has sent its report, with which the protocol ends."""
-        return self._succession.stopped
 
     @property
     def lost(self) -> bool:
@@ -211,6 +208,7 @@ class Flush:
         if change.called and not self._called_at:
             self._called_at = self._complete_at = now
         self._succession.report()
+        self.stopped = self._succession.stopped
         if not change.complete:
             self._complete_at = now
         self._succession.propose()

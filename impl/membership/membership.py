@@ -286,7 +286,8 @@ class Membership:
         """Return True if `broadcast` would be refused: there is no list, the list is ending, the buffers are
         full, or this member leaves.
         """
-        return self.epoch is None or self._leaving or self.epoch.stopped or self.epoch.endpoint.busy
+        epoch = self.epoch
+        return epoch is None or self._leaving or epoch.change.stopped or epoch.endpoint.busy
 
     def broadcast(self, payload: bytes, now: float) -> int:
         """Send a message to the group, and return its place among the own ones, from 1.
@@ -297,11 +298,12 @@ class Membership:
             PayloadTooLarge: as the layers say.
         """
         self._now = now
-        if self.epoch is None:
+        epoch = self.epoch
+        if epoch is None:
             raise GroupClosed("no member of the group" if self.over else "no member of the group yet")
         if self._leaving:
             raise GroupClosed("this member leaves the group")
-        self.epoch.endpoint.broadcast(payload, now)
+        epoch.endpoint.broadcast(payload, now)
         self._outstanding.append(payload)
         self.broadcasts += 1
         return self.broadcasts
@@ -312,6 +314,10 @@ class Membership:
         events = list(self._events)
         self._events.clear()
         return events
+
+    def deliveries(self) -> list[Delivery[Member]] | None:
+        """Return, once, the events so far if all are deliveries, which is nearly always so; else None."""
+        return None if self._events else self._taken_of_list()
 
     def standing(self) -> Standing:
         """Return the state of this process."""
@@ -658,11 +664,6 @@ class Membership:
         members, head = epoch.roster.members, HEAD.pack(DatagramKind.LINK, epoch.roster.number)
         return [Outgoing(members[to], head + data) for to, data in epoch.link_datagrams(self._now)]
 
-    @property
-    def unsent(self) -> bool:
-        """Return True if a broadcast has made datagrams since `datagrams_to_send`."""
-        return self.epoch is not None and self.epoch.endpoint.unsent
-
     # From list to list --------------------------------------------------------------------------------------
 
     def _go_on(self, now: float) -> None:
@@ -942,15 +943,20 @@ class Membership:
         return None if self.epoch is None or place is None else self.epoch.roster.members[place]
 
     def _collect(self) -> None:
-        """Move the deliveries of the list's endpoint to the events for the application."""
+        """Take the deliveries of the list."""
+        self._events.extend(self._taken_of_list())
+
+    def _taken_of_list(self) -> list[Delivery[Member]]:
+        """Return, once, the deliveries of the list, and forget the own messages among them."""
         epoch = self.epoch
         if epoch is None:
-            return
-        self._events.extend(cast(list[Delivery[Member]], epoch.endpoint.deliveries()))
+            return []
+        deliveries = cast(list[Delivery[Member]], epoch.endpoint.deliveries())
         own = epoch.endpoint.delivered_of(epoch.me) if epoch.me < epoch.roster.core else 0
         while self._own < own:
             self._own += 1
             self._outstanding.popleft()
+        return deliveries
 
     def _count(self) -> None:
         """Add up, at the end of a list, the messages that were delivered in it."""

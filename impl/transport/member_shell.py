@@ -12,6 +12,7 @@ This module must not know a protocol, or who uses the events.
 
 from __future__ import annotations
 
+from asyncio import get_running_loop
 from collections.abc import Callable
 
 from antiphon.impl.errors import GroupClosed
@@ -64,9 +65,10 @@ class MemberShell(Shell):
         """
         if not self._runs:
             raise GroupClosed("the shell is not open")
-        now = self._now()
-        own = self.membership.broadcast(payload, now)
-        if self.membership.unsent:
+        now = get_running_loop().time() * 1000.0
+        membership = self.membership
+        own = membership.broadcast(payload, now)
+        if membership.epoch is not None and membership.epoch.endpoint.unsent:
             self._drain(now)
         return own
 
