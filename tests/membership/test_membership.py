@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
@@ -12,9 +13,10 @@ from antiphon.impl.layers import Layers
 from antiphon.impl.membership.datagrams import HEAD, DatagramKind, Join, encode
 from antiphon.impl.membership.detector import LOCAL
 from antiphon.impl.membership.member import Blocked, Excluded, Left, Member, Refused, Unblocked, View
+from antiphon.impl.membership.membership import Event
 from antiphon.impl.protocols.core import Delivery
 from antiphon.impl.registry import listed
-from antiphon.impl.transport.simulated_members import ORDERED, SimulatedMembers
+from antiphon.impl.transport.simulated_members import ORDERED, Life, SimulatedMembers
 
 from .keeping import all_agree_at_the_end, keeps_its_promises
 
@@ -561,6 +563,77 @@ def test_less_than_half_of_the_seeds_found_no_group_without_bootstrap() -> None:
     simulation.begin(2)
     simulation.run(6_000.0)
     all_agree_at_the_end(simulation, {0, 1, 2})
+
+
+class Arrivals:
+    """Arrivals at some processes: when, at whom and of which kind."""
+
+    def __init__(self, *at: int) -> None:
+        self.at = at
+        self.arrivals: list[tuple[int, str]] = []
+
+    def cause(self, process: int, kind: str, datagram: int | None) -> None:
+        """Note a datagram that arrives at one of them."""
+        if process in self.at and datagram is not None:
+            self.arrivals.append((process, kind))
+
+    def sends(self, process: int, to: int, datagram: int, kind: str, copies: int) -> None:
+        """Note nothing."""
+
+    def takes(self, process: int, life: Life, events: Sequence[Event]) -> None:
+        """Note nothing."""
+
+
+def cut_off_from_a_group(founds: int | None, seeds: int = 5, *, exists: bool = True) -> SimulatedMembers:
+    """Start process 0 again with 3 and 4, which were never started, and none reaches the members 1 and 2.
+
+    Unless the group `exists`, 1 and 2 were never started, and nor was 0.
+    """
+    simulation = SimulatedMembers(5, 1, carriage=lambda *_: [1.0], seeds=range(seeds))
+    if exists:
+        simulation.found(range(3))
+        simulation.run(500.0)
+        simulation.crash(0)
+    simulation.run(5_000.0)
+    simulation.part({1, 2}, {0, 3, 4})
+    simulation.watcher = Arrivals(0, 3, 4)
+    simulation.begin(0, founds)
+    simulation.begin(3)
+    simulation.begin(4)
+    simulation.run(10_000.0)
+    return simulation
+
+
+def test_a_founder_hears_the_same_with_and_without_a_group_that_nobody_reaches() -> None:
+    """Whoever founds the first group so founds a second one: the two cases differ in nothing that it sees."""
+    second, first = (cut_off_from_a_group(3, exists=exists) for exists in (True, False))
+    assert isinstance(second.watcher, Arrivals)
+    assert isinstance(first.watcher, Arrivals)
+    assert second.watcher.arrivals == first.watcher.arrivals
+    assert len(first.watcher.arrivals) > 100
+    for simulation in (first, second):
+        view = simulation.life(0).machine.view
+        assert view is not None
+        assert (view.number, names(view)) == (1, ["p0", "p3", "p4"])
+    other = second.life(1).machine.view
+    assert other is not None
+    assert (other.number, names(other)) == (2, ["p1", "p2"])
+    assert second.say(1, b"there are two groups of one name")
+    second.run(second.now + 100.0)
+    assert second.life(2).deliveries[-1].payload == b"there are two groups of one name"
+
+
+@pytest.mark.parametrize(("founds", "seeds"), [(None, 5), (3, 3)])
+def test_who_founds_nothing_or_names_the_usual_members_as_seeds_makes_no_second_group(
+    founds: int | None, seeds: int
+) -> None:
+    """A founder is started again as one that only joins; or most of its seeds are members."""
+    simulation = cut_off_from_a_group(founds, seeds)
+    assert simulation.life(0).views == []
+    simulation.heal()
+    simulation.run(20_000.0)
+    keeps_its_promises(simulation)
+    all_agree_at_the_end(simulation, {0, 1, 2, 3, 4})
 
 
 def test_a_process_that_is_started_again_before_the_group_begins_counts_once() -> None:
