@@ -76,6 +76,7 @@ __all__ = [
     "JoinedStatistics",
     "Sent",
     "Store",
+    "Suspected",
 ]
 
 
@@ -99,6 +100,20 @@ class JoinedStatistics(NamedTuple):
     """Datagrams of no use, by kind."""
     faults: Counter[str]
     """Datagrams that the operating system refused, by kind."""
+
+
+class Suspected(NamedTuple):
+    """Change of mind of this member about another one, and its evidence."""
+
+    of: Member
+    kind: str
+    """`suspected`, `given up` or `trusted` again."""
+    at: float
+    """Time of the change, in seconds since the epoch."""
+    silent_s: float
+    """Seconds for which the other one had been silent then."""
+    hinted: bool
+    """True if the operating system said that nobody listens at its port."""
 
 
 class JoinedMeter(Protocol):
@@ -131,6 +146,9 @@ _LINGERS_S = 0.005
 
 _LOOKS_S = 0.1
 """Seconds between two looks whether another member has to be asked for the state."""
+
+_SUSPICIONS_MAX = 1_000
+"""Largest number of changes of mind about others that a group keeps."""
 
 _COMPLAINS_S = 10.0
 """Seconds between two lines in the log of a process that is no member yet."""
@@ -244,6 +262,7 @@ class JoinedGroup:
         self._socket: SharedSocket | None = None
         self._own: Address = ("", 0)
         self._resolving: asyncio.Task[None] | None = None
+        self._suspicions: deque[Suspected] = deque(maxlen=_SUSPICIONS_MAX)
         self._events: deque[JoinedEvent] = deque()
         self._waiting: deque[tuple[bytes, asyncio.Future[Sent]]] = deque()
         self._news = asyncio.Event()
@@ -420,6 +439,23 @@ class JoinedGroup:
         )  # fmt: skip
 
     @property
+    def suspicions(self) -> tuple[Suspected, ...]:
+        """The last changes of mind of this member about others, up to a thousand, the oldest first."""
+        return tuple(self._suspicions)
+
+    @property
+    def suspected(self) -> tuple[Suspected, ...]:
+        """For each member of the view that this one suspects now, when and why it began to."""
+        now = {} if self.view is None else dict.fromkeys(self.view.members)
+        begun: dict[Member, Suspected] = {}
+        for one in self._suspicions:
+            if one.kind == "trusted":
+                begun.pop(one.of, None)
+            elif one.of in now:
+                begun.setdefault(one.of, one)
+        return tuple(begun.values())
+
+    @property
     def reached(self) -> int:
         """Number of members that this member reaches, with itself; 0 before the first view."""
         return self._membership.reached
@@ -578,7 +614,9 @@ class JoinedGroup:
         return False
 
     async def _move_states(self) -> None:
-        """Give the state to those that want it, and take what this process waits for."""
+        """Give the application's state to the processes that request it, and take the state that this process
+        waits for.
+        """
         self._moves_states = (
             self._states.due or self._states.awaited or bool(self._membership.transfers.wanted)
         )
@@ -709,10 +747,11 @@ class JoinedGroup:
     def _tell(self) -> None:
         assert self._shell is not None, "it is open"
         membership = self._shell.membership
-        if membership.transfers.wanted or self._states.awaited:
+        transfers, awaited = membership.transfers, self._states.awaited
+        if transfers.wanted or (awaited and not transfers.waits):
             self._moves_states, self._plain = True, False
             self._news.set()
-        elif membership.untaken:
+        elif membership.untaken and not awaited:
             self._news.set()
         if membership.over and self._open:
             self._fetched()
@@ -725,6 +764,7 @@ class JoinedGroup:
         """
         while membership.doubts:
             member, (_, kind, silent_ms, hinted) = membership.doubts.popleft()
+            self._suspicions.append(Suspected(member, kind, time.time(), silent_ms / 1000.0, hinted))
             level = logging.INFO if kind == "trusted" else logging.WARNING
             why = f"silent for {silent_ms:.0f} ms" + (", and nobody listens at its port" if hinted else "")
             own = membership.me.name

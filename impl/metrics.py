@@ -12,6 +12,7 @@ antiphon[metrics]`. This module must not know a protocol or a transport.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from threading import Thread
 from typing import Any
@@ -153,6 +154,16 @@ class Metrics(Collector):
             yield family
         for name, told, value in _JOINED_STANDING:
             yield _gauge(name, told, _JOINED, {member: value(group) for member, group, _ in joined})
+        silent = GaugeMetricFamily(
+            "antiphon_silent_seconds",
+            "Silence of a member that is suspected.",
+            labels=(*_JOINED, "of", "hinted"),
+        )
+        for member, group, _ in joined:
+            for one in group.suspected:
+                since_s = time.time() - one.at + one.silent_s
+                silent.add_metric((*member, one.of.name, str(one.hinted).lower()), since_s)
+        yield silent
 
     def _histogram(self, name: str, told: str) -> Histogram:
         return Histogram(f"antiphon_{name}_seconds", told, _MEMBER, registry=self.registry, buckets=_SECONDS)

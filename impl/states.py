@@ -30,7 +30,10 @@ JoinedEvent = View | Delivery[Member] | Blocked | Unblocked
 """An event of a group that processes join."""
 
 _GIVEN_BYTES = 2**18
-"""Number of bytes of a state that are given before the event loop goes on."""
+"""Number of bytes of a state that are taken before the time is looked at."""
+
+_GIVES_MS = 10.0
+"""Milliseconds for which the event loop waits for a state: its application takes no events anyway."""
 
 _logger = logging.getLogger("antiphon")
 
@@ -142,13 +145,16 @@ class States:
         transfers.keep(snapshot, self._clock())
         transfers.serve()
         self._flush()
+        began = self._clock()
         try:
             async for piece in store.save():
                 whole = memoryview(piece)
                 for at in range(0, len(whole), _GIVEN_BYTES):
-                    transfers.add(snapshot, bytes(whole[at : at + _GIVEN_BYTES]))
-                    self._flush()
-                    await asyncio.sleep(0)
+                    transfers.add(snapshot, whole[at : at + _GIVEN_BYTES])
+                    if self._clock() >= began + _GIVES_MS:
+                        self._flush()
+                        await asyncio.sleep(0)
+                        began = self._clock()
                 if snapshot.dropped:
                     return
             transfers.end(snapshot)

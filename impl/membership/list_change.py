@@ -130,7 +130,7 @@ class Flush:
         self._change = ViewChange(me, len(roster.members), external=external)
         self._succession = Succession(roster, me, core, deliver, self._change)
         self.stopped = False
-        """True after the report."""
+        """True if this member has sent its report, with which the protocol ends."""
         self._called_at = self._complete_at = 0.0
         """Times at which the change was called for here, and at which the reports had come; 0 before."""
 

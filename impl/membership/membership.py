@@ -405,6 +405,8 @@ class Membership:
             self._list_received(kind, number, source, address, data, now)
         else:
             self._other_received(kind, number, source, address, data, now)
+            if kind == DatagramKind.STATE and self._calm:  # a large state is many pieces
+                return
         self._go_on(now)
 
     def _other_received(
@@ -943,11 +945,11 @@ class Membership:
         return None if self.epoch is None or place is None else self.epoch.roster.members[place]
 
     def _collect(self) -> None:
-        """Take the deliveries of the list."""
+        """Move the deliveries of the list's endpoint to the events for the application."""
         self._events.extend(self._taken_of_list())
 
     def _taken_of_list(self) -> list[Delivery[Member]]:
-        """Return, once, the deliveries of the list, and forget the own messages among them."""
+        """Return, once, the deliveries of the list's endpoint, and forget the own messages among them."""
         epoch = self.epoch
         if epoch is None:
             return []

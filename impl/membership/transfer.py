@@ -151,7 +151,7 @@ class Snapshot:
     def __len__(self) -> int:
         return len(self._data)
 
-    def add(self, data: bytes) -> None:
+    def add(self, data: bytes | memoryview) -> None:
         """Append some bytes."""
         self._data += data
         self._digest.update(data)
@@ -327,7 +327,7 @@ class Transfers:
             if self._serve(wanted):
                 self.wanted.remove(wanted)
 
-    def add(self, snapshot: Snapshot, data: bytes) -> None:
+    def add(self, snapshot: Snapshot, data: bytes | memoryview) -> None:
         """Append some bytes to a state that is kept, and forget states that are too much."""
         snapshot.add(data)
         idle = [one for one in self._kept if not self._gets(one)]
@@ -501,6 +501,9 @@ class Transfers:
                 del self._giving[key]
         self._forget_kept(lambda snapshot: now >= snapshot.until or not snapshot.needed_by)
         self._taking.link.tick(now)
+        done = self._taking.complete and self.state is None and self.refusal is None
+        if done and self._taking.link.silent:
+            self.donor = None
 
     def next_deadline(self) -> float | None:
         """Return the time of the next timer, or None."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import re
 import secrets
 import socket
 from collections.abc import AsyncIterator, Callable
@@ -729,7 +730,11 @@ def test_who_is_suspected_and_why_is_logged_and_counted(
     quick = Timeouts(heartbeat_ms=50, suspect_ms=250, exclude_ms=500)
 
     async def run() -> None:
-        async with joined(seeds, 0, timeouts=quick) as first, joined(seeds, 1, timeouts=quick) as second:
+        meter = Metrics()
+        async with (
+            joined(seeds, 0, timeouts=quick, metrics=meter) as first,
+            joined(seeds, 1, timeouts=quick) as second,
+        ):
             third = await joined(seeds, 2, timeouts=quick).__aenter__()
             assert (await until(first, View)).number == 1
             assert first.reached == 3
@@ -737,9 +742,16 @@ def test_who_is_suspected_and_why_is_logged_and_counted(
             while first.reached == 3:
                 await asyncio.sleep(0.01)
             assert first.statistics.suspicions["suspected"] == 1
+            (one,) = first.suspected
+            assert (one.of.name, one.kind, one.hinted) == ("m2", "suspected", True)
+            assert 0.05 < one.silent_s < 0.5
+            labels = 'hinted="true",member="m0",of="m2"'
+            assert re.search(rf'antiphon_silent_seconds{{group="g",{labels}}} 0\.', meter.text())
             assert first.statistics.exclusions == 0
             view = await until(first, View)
             assert [member.name for member in view.failed] == ["m2"]
+            assert first.suspected == ()
+            assert [one.kind for one in first.suspicions] == ["suspected", "given up"]
             assert first.statistics.changes >= 2
             assert first.statistics.change_ms["agreement"] > 0.0
             assert "view 2 of 2 members, majority 2" in repr(first)

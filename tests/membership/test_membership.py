@@ -605,7 +605,7 @@ def cut_off_from_a_group(founds: int | None, seeds: int = 5, *, exists: bool = T
 
 
 def test_a_founder_hears_the_same_with_and_without_a_group_that_nobody_reaches() -> None:
-    """Whoever founds the first group so founds a second one: the two cases differ in nothing that it sees."""
+    """A rule that founds the first group founds the second one: a founder sees no difference."""
     second, first = (cut_off_from_a_group(3, exists=exists) for exists in (True, False))
     assert isinstance(second.watcher, Arrivals)
     assert isinstance(first.watcher, Arrivals)

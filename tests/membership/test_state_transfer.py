@@ -80,7 +80,7 @@ def joins(members: StatefulMembers, pieces: int, then: Any, ms: float = 1_200.0)
     return members.application(last)
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("pieces", range(1, PIECES - 1))
 @pytest.mark.parametrize("protocol", ORDERED)
 def test_another_donor_goes_on_where_the_first_one_crashed(pieces: int, protocol: str) -> None:
@@ -97,7 +97,7 @@ def test_another_donor_goes_on_where_the_first_one_crashed(pieces: int, protocol
     agree(members, *{0, 1, 2, 3} - set(crashed))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("what", ["leaves", "is cut off", "is stopped"])
 def test_another_donor_goes_on_when_the_first_one(what: str, seed: int) -> None:
@@ -185,6 +185,7 @@ def test_nothing_is_kept_when_all_have_their_state() -> None:
     joins(members, 1, lambda _: None)
     agree(members, 0, 1, 2, 3)
     assert [members.life(process).machine.transfers.kept_bytes for process in range(4)] == [0] * 4
+    assert all(members.life(process).machine.transfers.idle for process in range(4))
 
 
 def without_state(members: StatefulMembers, process: int) -> None:
