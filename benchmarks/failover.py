@@ -240,7 +240,7 @@ def _found(
     if fault not in ("cut and heal", "join"):
         return Found(gap * 1000.0, views)
     said = _said(victim)
-    blocked = next(((at - began) * 1000.0 for at in said["blocked"] if at >= began), None)
+    blocked = next(((at - began) * 1000.0 for at in said["blocked"] if began <= at <= ended), None)
     back = next(((at - healed) * 1000.0 for at in said["views"] if at >= healed), None)
     return Found(gap * 1000.0, views, blocked, back, min(gaps) * 1000.0 if fault == "join" else None)
 
