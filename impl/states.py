@@ -221,7 +221,9 @@ async def _each(pieces: Iterable[bytes]) -> AsyncIterator[bytes]:
 
 
 def _behind(events: list[JoinedEvent], number: int, view: int) -> Iterator[JoinedEvent]:
-    """Yield the events that a state of this place and view does not contain, the view itself first."""
+    """Yield the events that are not contained in a state at the place `number` of a view. The view comes
+    first: the application of a member that takes the state has not seen it.
+    """
     seen = [place for place, event in enumerate(events) if isinstance(event, View) and event.number <= view]
     if seen:
         yield events[seen[-1]]

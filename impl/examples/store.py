@@ -89,7 +89,7 @@ class Store(Replica["str | bool | None"]):
         self.items = msgpack.decode(state, type=dict[str, str])
 
     async def answer(self, words: list[str]) -> object:
-        """Execute a line of the shell and return its result. Raises `Refused`."""
+        """Execute a command that a user has typed, word by word, and return its result. Raises `Refused`."""
         match words:
             case ["put", key, value]:
                 return await self.put(key, value)

@@ -106,7 +106,9 @@ class Succession:
         self._deliver = deliver
 
     def report(self) -> bool:
-        """Report at the first call (step 1): stop the protocol, and send what the core knows to all."""
+        """Stop the protocol and send all members what the core knows, once a member has called for another
+        list (step 1). Return True if that has happened now.
+        """
         if not self.change.reports:
             return False
         self.stopped = True

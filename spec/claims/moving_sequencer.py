@@ -38,8 +38,8 @@ def _check(
 
 
 def _three(*properties: str) -> tuple[Check, ...]:
-    """Return checks of the repaired figure with three processes: with local steps at once, and, deep, with
-    every order of steps.
+    """Return checks of the repaired figure with three processes: quick ones, in which local steps come at
+    once, and ones with every order of steps, which only `antiphon claims --deep` runs.
     """
     quick = tuple(replace(_check(property, "holds", **_RING), long_for_z3=True) for property in properties)
     return quick + tuple(

@@ -90,8 +90,10 @@ def _is_out(attempt: Callable[[tuple[Any, ...]], object], given: tuple[Any, ...]
 
 
 def _first_sure(names: Sequence[str], function: Callable[..., Any]) -> int:
-    """Return how many parameters, from the first on, must have values before the method runs: an `is` may
-    compare them. If an `is` compares a local variable, that may be any parameter, so all must have values.
+    """Return how many of the first parameters must get real values before the method is tried with stand-ins.
+
+    A stand-in cannot notice that `is` compares it. So all parameters up to the last one that an `is` compares
+    count. If an `is` compares a local variable, which may hold any parameter, all parameters count.
     """
     _, node = function_of(function)
     named = {

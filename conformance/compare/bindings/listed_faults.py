@@ -300,7 +300,9 @@ class LivesOn(Succession):
     """
 
     def adopt(self) -> Next | Out | None:
-        """Adopt nothing if the process is not on the list."""
+        """Adopt the agreed list, and return what follows. The fault: return None where this process is not on
+        the list, so that it goes on in its old list; correct code returns `Out`, and the process stops.
+        """
         follows = super().adopt()
         return None if isinstance(follows, Out) else follows
 

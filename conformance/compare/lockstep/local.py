@@ -76,11 +76,19 @@ class Local:
 
 @dataclass(slots=True)
 class Known:
-    """Step of the specification: the field of its process, the bit of the received packet or of the link, its
-    bit among internal steps, its effect.
+    """Step of the specification, with the steps of the implementation that were executed for it so far, so
+    that each is executed once.
 
-    `locals` maps the number of a snapshot, or that number and a datagram (from a link, or not the first of
-    its packet), to the local step.
+    Attributes:
+        step: the step.
+        process: the number of the process that takes it.
+        packet: the bit of the packet that it receives, or of the link that it reads; 0 for neither.
+        taken: the same bit if the step removes the packet from the channel; else 0.
+        internal: its bit in masks of internal steps that a process offers; 0 if it is not internal.
+        line: the index of the link that it reads.
+        locals: the executed step, by the number of the process's snapshot before it. The key has the number
+            of the datagram too, where that comes from a link or is not the first one known for its packet.
+        fired: how often the step was taken.
     """
 
     step: Step

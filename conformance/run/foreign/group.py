@@ -115,7 +115,7 @@ class Group:
         self._ordered = not set(settings.promise) <= {RELIABLE_BROADCAST, "no-duplication"}
 
     def run(self) -> None:
-        """Take the whole run."""
+        """Carry out the whole run, from the start of the members to their end."""
         try:
             for member in self._members:
                 self._begin(member)

@@ -3,9 +3,9 @@ then one task a bucket sorts all rows for it.
 
 1. A row is in the bucket that Spark would put it into, its hash of the key modulo the number of buckets, so
    that Spark may be told that the files are a bucketed table.
-2. A spill is one file of Arrow a chunk: bucket after bucket, then again from the first, as often as memory is
-   full. The place of a batch in it tells its bucket.
-3. A bucket is one file of Parquet, sorted, nothing before everything.
+2. Each reading task spills into one file of Arrow: bucket after bucket, then again from the first, as often
+   as memory is full. The place of a batch in it tells its bucket.
+3. A bucket is one file of Parquet, sorted; a missing value stands before all values.
 4. Files are written beside their place and renamed, under names and with contents that a second attempt has
    too.
 

@@ -279,7 +279,7 @@ def _is_one(fault: Problem) -> bool:
 
 
 def _of_faults(faults: Sequence[Problem]) -> tuple[Broken, ...]:
-    """Return the rows of a report about faults."""
+    """Return the rows of a report about problems of the logs, such as a line that cannot be read."""
     return tuple((None, Outcome.UNKNOWN, 0, fault.reason, str(fault)) for fault in faults[:FAULTS_MAX])
 
 

@@ -104,7 +104,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     """Settings of a core. The waiting times are in milliseconds.
 
     Raises:
-        ValueError: deliveries would wait for members of which nobody knows what they have.
+        ValueError: `resilience` is not 1 and `stability` is off. Then nobody knows what the others have, for
+            which a delivery would wait.
     """
 
     resilience: int = 1

@@ -59,13 +59,17 @@ class ForgetOwn(Total):
 
 
 class Strides(Group):
-    """Message k comes from member k * `stride`; from any member where `stride` is 0."""
+    """Bound on senders: message k is broadcast by member k * `stride`, modulo the number of members; where
+    `stride` is 0, by any member.
+    """
 
     stride: Const[int] = 0
 
     @constraint("broadcast")
     def takes_turn(self, p: Process, m: Message) -> bool:
-        """Return True if it is p's turn to broadcast message m; with `stride` 0 it is always."""
+        """Return True if p may broadcast message m: its number is m * `stride` modulo the number of members,
+        or `stride` is 0.
+        """
         return self.stride == 0 or p.index == m.index * self.stride % self.processes
 
 

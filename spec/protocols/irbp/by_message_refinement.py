@@ -165,8 +165,8 @@ def _steps_of(at: int, before: Mapping[str, Any], after: Mapping[str, Any]) -> t
     return tuple(Step("receive", (p, m)) for m in after["received"][at] - before["received"][at])
 
 def _have_reported(version: int, before: Mapping[str, Any]) -> frozenset[Process]:
-    """Return the processes that have reported for the list `version`; figure 32 does not record whose reports
-    a late process has received.
+    """Return the processes that have reported for the list `version`. They count as received by everybody,
+    since figure 32 does not record whose reports a process has received.
     """
     return frozenset(
         Process(q)

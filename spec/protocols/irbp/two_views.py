@@ -354,7 +354,9 @@ class TwoViews(IViewChange):
         return any(item.number == k for item in self.stable[q] | self.kept[q])
 
     def may_ask(self, p: Process, q: Process) -> bool:
-        """Return True if p is external, and q of the core has gone beyond the first message that p lacks."""
+        """Return True if p is an external process of its group and may ask q: q is on the list of the group's
+        ring, and the first message that p lacks is settled at q.
+        """
         k = self.first_missed(p)
         return (
             self.is_external(p)

@@ -63,4 +63,4 @@ class Instant(TotemCounted):
 
 
 class TotemBounded(TotemCounted, restrictions=(Instant,)):
-    """Totem within bounds."""
+    """Totem with counted passes of the token, in which steps that only one process sees may come at once."""

@@ -249,8 +249,8 @@ class ViewChange(InFlight[Data], Casting[View], Suspicions, Views):
                 self.stay_out(p)
 
     def is_decided(self, p: Process, q: Process) -> bool:
-        """Return True if p can learn the decision: q's initial value if nobody has learned it yet; else the
-        one that was made, and q is p.
+        """Return True if p can learn the decision. The first process that learns one chooses it: the proposal
+        of some q. For every later one it is chosen, and q = p stands for that one choice.
         """
         if self.decided[self.in_view[p]] is not None:
             return q == p

@@ -208,11 +208,11 @@ class Nak(Layer):
     # Timers -----------------------------------------------------------------------------------------------
 
     def _lacks(self, process: int) -> bool:
-        """A number of this member is missing."""
+        """Return True if this member lacks a cast of `process` that it knows to exist."""
         return self._expected[process] <= self._known[process]
 
     def _tells(self, process: int) -> bool:
-        """A status for this member may be news to it."""
+        """Return True if a status of this member may be news to `process`."""
         return process in self._owed or self._acknowledged[process] < self._cast
 
     def timers(self) -> dict[Timer, int]:
