@@ -23,8 +23,11 @@ from antiphon.spec.lang.watch import working
 def futures(
     space: WholeSpace, expanded: int, truths: Mapping[str, bytearray], *, complete: bool
 ) -> dict[str, Future]:
-    """Return for each property its future, given the states in which it is true; `expanded` states have all
-    their successors in the space.
+    """Return for each property the states that break it as an obligation, of two kinds.
+
+    In a quiescent state it is false, and only faults can still happen. In an irrecoverable state no path
+    without faults leads to a state in which it is true; this needs a complete space. `truths` has the states
+    in which each property is true. The first `expanded` states have all their successors in the space.
 
     A property that is true nowhere stands for a deadlock: ask with an array of zeros and read `quiescent`
     only.

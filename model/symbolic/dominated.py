@@ -110,8 +110,10 @@ class Roles:
             self.of[cell] |= _through(role, polarity)
 
     def _settle(self, instances: Sequence[Instance]) -> None:
-        """Spread roles until nothing changes: if a step makes a literal of the state from other literals,
-        these get its role.
+        """Spread the roles, helps and hinders, until nothing changes; then find the literals to keep.
+
+        The literals from which a step computes the next value of a literal get the role of that literal, or
+        the opposite one where they occur negated.
         """
         changes = [change for instance in instances for change in instance.changes]
         made = [(change.cell, self._occurrences(change.literal)) for change in changes]

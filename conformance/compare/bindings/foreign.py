@@ -249,7 +249,9 @@ class ForeignBinding:
         """Do nothing: the program is its own shell."""
 
     def offers(self, me: int, snapshot: Standing) -> frozenset[Step]:
-        """Return the steps of guarded actions that the process takes in this state; each of them is tried."""
+        """Return the steps of the actions listed as `guarded` that the program accepts in this state. Every
+        such step is tried on it, whether the specification allows it or not.
+        """
         found = self._offered.get((me, snapshot))
         if found is None:
             found = frozenset(step for step in self._asked(me) if self._takes(me, snapshot, step))

@@ -374,8 +374,9 @@ class LocalSteps:
     # Flight -------------------------------------------------------------------------------------------------
 
     def variant(self, packet: int, implementation: int, reader: int = -1) -> int | None:
-        """Return the number of the datagram in flight for a packet (None: the first known one), or of the one
-        that `reader` takes from a link.
+        """Return which of a packet's known datagrams is in flight in a state of the implementation: its
+        number, or None for the first known one. Where the packet is on a link, return the number of the
+        datagram that `reader` would take next. Raises Refused: nothing is on the link.
         """
         at = self._line.get(packet)
         if at is not None:

@@ -68,7 +68,7 @@ class FairGraph(Visitor):
         except SpecError as error:
             unread = error
         self.space, self.walk = walk(self._transitions, self, bounds, progress, initial=initial)
-        self.failure = unread or self.space.failure or self._undecided()
+        self.failure = unread or self.space.failure or self._decide_conditional()
         if unread is not None:
             self.walk.stopped, self.walk.complete = WRONG_SPECIFICATION, False
 
@@ -157,9 +157,9 @@ class FairGraph(Visitor):
             self._kinds_of.append(self._numbered(mask))
         return self._kinds_of[number]
 
-    def _undecided(self) -> SpecError | None:
-        """Decide the kinds that some steps have in certain states only; return the error of the specification
-        that prevents this, or None.
+    def _decide_conditional(self) -> SpecError | None:
+        """Add to each edge the fairness conditions (kinds) that its step meets in certain states only, as far
+        as the state before it meets them. Return the error of a condition that cannot be evaluated, or None.
         """
         graph = self.graph
         try:

@@ -38,7 +38,7 @@ class ReformationOfService(Reformation, NormalPhaseService):
 
     @action(fairness="weak")
     def announce(self, p: Process, responders: Set[Process], site: Process) -> None:
-        """Announce the New TL; the order of the list begins with what its token site has."""
+        """Announce the New TL. Its order of messages begins with those that its token site has."""
         a = self.belongs[p]
         super().announce(p, responders, site)
         self.order[a] = self.brought_by(site)

@@ -328,7 +328,9 @@ class Writer:
         return (self.emit(f"icmp eq i64 {self.fold('or i64', differences)}, 0"),)
 
     def _divide(self, node: Expression) -> Value:
-        """Return the operands of a floor division or remainder; 0 when the divisor is 0."""
+        """Emit a floor division or its remainder, which is 0 when the divisor is 0; return the operand that
+        holds the result.
+        """
         left, right = map(self.one, node.operands)
         zero = self.emit(f"icmp eq i64 {right}, 0")
         divisor = self.emit(f"select i1 {zero}, i64 1, i64 {right}")
