@@ -108,7 +108,7 @@ def test_executors_with_other_code_are_told(
     other = dataclasses.replace(alone.failed[0], reasons=("another",))
     monkeypatch.setattr(swarms, "run_seed", lambda *_: other)
     with pytest.raises(PipelineError, match=r"went otherwise on an executor than here: .*; do all machines"):
-        swarms._Swarm("total", range(1, 2), FAULTY)._again(alone.failed[0])
+        swarms._Swarm("total", range(1, 2), FAULTY)._repeat(alone.failed[0])
 
 
 def test_what_a_swarm_on_spark_cannot_take_is_wrong_usage(

@@ -74,6 +74,7 @@ PROMISED = {
         "passive-detector",
     ],
     "indications": ["view-synchrony", "causal-order", "safe-indications"],
+    "parts": ["partitionable-synchrony"],
     "no order": ["reliable-broadcast"],
     "deliveries": ["no-duplication", "uniform-total-order", "prefix-order"],
 }  # fmt: skip
