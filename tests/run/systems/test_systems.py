@@ -118,9 +118,11 @@ def test_a_stranger_in_a_view_leaves_everything_unknown(tmp_path: Path) -> None:
     assert found.problems
 
 
-def test_nobody_is_blamed_for_what_may_still_come(tmp_path: Path) -> None:
-    found = judged(tmp_path, printed("p0", "me A; view 1 A; sent p0:1", is_whole=False))
-    assert found.outcomes["VscValidity"] is Outcome.UNKNOWN
+@pytest.mark.parametrize(("is_whole", "outcome"), [(True, Outcome.VIOLATED), (False, Outcome.UNKNOWN)])
+def test_nobody_is_blamed_for_what_may_still_come(is_whole: bool, outcome: Outcome, tmp_path: Path) -> None:
+    text = "me A; view 1 A; sent p0:1; got p0:1; sent p0:2"
+    found = judged(tmp_path, printed("p0", text, is_whole=is_whole))
+    assert found.outcomes["VscValidity"] is outcome, str(found)
 
 
 def test_a_seed_draws_the_same_faults_and_every_kind() -> None:
