@@ -190,5 +190,5 @@ def test_standard_error_without_end_fills_no_disk_and_no_memory(started: Started
     wrong = found(started(text, reply_s=0.3))
     assert "does not answer 'init'" in wrong.what
     assert len(wrong.stderr) < 1_000
-    assert wrong.stderr.startswith("why why")
+    assert "why why" in wrong.stderr  # the end of a long line, cut anywhere
     assert sum(path.stat().st_size for path in tmp_path.rglob("*") if path.name != "program.py") < 100_000
