@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -89,7 +89,7 @@ class Diagram:
     `shows` and `why` say what the trace shows; `witness` is True for a reached witness instead of a
     violation. `begins` names the initial state if there are several. In a lasso the rows after `loop` repeat
     for ever; if there are none, the run stays in its last state. In a part of a longer run the number of a
-    row is greater by `skipped`.
+    row is greater by `skipped`. `known_kinds` are the kinds of packets that the specification can send.
     """
 
     title: str
@@ -103,11 +103,18 @@ class Diagram:
     loop: int | None = None
     begins: str = ""
     skipped: int = 0
+    known_kinds: tuple[str, ...] = ()
 
     @property
-    def kinds(self) -> tuple[str, ...]:
-        """Return the kinds of packets, in order of appearance."""
-        return tuple(dict.fromkeys(arrow.kind for arrow in self.arrows))
+    def kinds(self) -> dict[str, int]:
+        """Return the kinds of packets in the diagram, in order of appearance, with their numbers.
+
+        A kind of `known_kinds` has its place there as its number, so that it looks the same in each part of a
+        run; the others follow.
+        """
+        shown = dict.fromkeys(arrow.kind for arrow in self.arrows)
+        every = tuple(dict.fromkeys((*self.known_kinds, *shown)))
+        return {kind: every.index(kind) for kind in shown}
 
     def lifelines(self, lane: int) -> tuple[tuple[int, int | None], ...]:
         """Return the rows between which each member lives; None: to the end of the diagram."""
@@ -243,6 +250,7 @@ class _Drawing:
             tuple(arrows),
             trace.loop,
             ", ".join(f"{where} = {value}" for where, value in beginning(trace)),
+            known_kinds=tuple(_kinds(trace.program, self.channels)),
         )
 
     # Pieces -------------------------------------------------------------------------------------------------
@@ -337,6 +345,17 @@ def member_of(step: Step) -> Any:
         if (receiver := getattr(argument, "to", None)) is not None:
             return receiver
     return next((argument for argument in step.arguments if isinstance(argument, Index)), None)
+
+
+def _kinds(program: Program, channels: Channels) -> Iterator[str]:
+    """Yield the kinds of packets that travel in the channels: records by their names, other values by that of
+    the variable.
+    """
+    kinds = {variable.name: keys_of(variable.type)[1] for variable in program.declaration.variables}
+    for name in channels.names:
+        of = kinds[name]
+        assert isinstance(of, types.SetOf | types.SequenceOf)
+        yield from [record.name for record in records_of(of.of)] or [name]
 
 
 def _members(program: Program, channels: Channels) -> list[Any]:

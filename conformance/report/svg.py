@@ -1,5 +1,6 @@
 """Drawing of a space-time diagram as SVG: lifelines run down, messages are arrows in the colour of their
-kind.
+kind. Where there are several kinds, each arrow also carries the mark of its kind, a small shape, so that the
+kinds are told apart without colour.
 
 Plain SVG 1.1 with fonts that every machine has; it needs no script, no style sheet and no other file, and
 prints dark on white. Sizes are pixels. Texts carry a white halo, so that an arrow that passes under one
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+from dataclasses import dataclass
 from html import escape
 
 from antiphon.conformance.report.diagram import Arrow, Diagram, Event, Fate
@@ -22,19 +24,47 @@ MONO = "Menlo, Consolas, 'Liberation Mono', 'DejaVu Sans Mono', monospace"
 GUTTER, MARGIN, LINE = 56, 28, 15
 LETTER = 6.7
 """Width of a character of the labels, which are 11 pixels high."""
+MARKS = (
+    "M-4,0 a4,4 0 1,0 8,0 a4,4 0 1,0 -8,0 z",
+    "M-3.6,-3.6 h7.2 v7.2 h-7.2 z",
+    "M0,-5 l4.7,8.4 h-9.4 z",
+    "M0,-5 l5,5 -5,5 -5,-5 z",
+    "M-1.6,-4.8 h3.2 v3.2 h3.2 v3.2 h-3.2 v3.2 h-3.2 v-3.2 h-3.2 v-3.2 h3.2 z",
+    "M0,5 l4.7,-8.4 h-9.4 z",
+)
+"""Outlines of the marks of kinds, around their middle: disc, square, triangle, diamond, cross, and triangle
+upside down. After the last of them they begin again, hollow.
+"""
+MARKED = 34
+"""Distance of a mark from the right end of its arrow, where no label stands, in pixels; on shorter arrows it
+is in the middle.
+"""
 
 
 def svg(diagram: Diagram) -> str:
     """Return the diagram as the text of an SVG file, ending with a newline."""
-    return _Sheet(windowed(diagram)).draw()
+    return drawing(diagram).svg
 
 
-def row_tops(diagram: Diagram) -> tuple[tuple[float, ...], float]:
-    """Return the height at which each row of the drawing begins, from row 0 on, and the height at which the
-    last row ends.
+@dataclass(frozen=True)
+class Drawing:
+    """A diagram as SVG.
+
+    Attributes:
+        svg: the text of the file, ending with a newline.
+        tops: the height at which each row begins, from row 0 on, in pixels.
+        bottom: the height at which the last row ends.
     """
+
+    svg: str
+    tops: tuple[float, ...]
+    bottom: float
+
+
+def drawing(diagram: Diagram) -> Drawing:
+    """Return the diagram as SVG, with the heights of its rows."""
     sheet = _Sheet(windowed(diagram))
-    return tuple(y - 17 for y in sheet.ys), sheet.bottom
+    return Drawing(sheet.draw(), tuple(y - 17 for y in sheet.ys), sheet.bottom)
 
 
 class _Sheet:
@@ -44,7 +74,8 @@ class _Sheet:
 
     def __init__(self, diagram: Diagram) -> None:
         self.diagram = diagram
-        self.colours = {kind: PALETTE[number % len(PALETTE)] for number, kind in enumerate(diagram.kinds)}
+        self.colours = {kind: PALETTE[number % len(PALETTE)] for kind, number in diagram.kinds.items()}
+        self.marks = {kind: _mark(number) for kind, number in diagram.kinds.items()}
         self.texts = {event.row: self._lines(event) for event in diagram.events if event.row > 0}
         widest = max((len(text) for lines in self.texts.values() for text, _ in lines), default=0)
         self.spacing = min(max(190.0, widest * LETTER + 40), 300.0)
@@ -58,6 +89,8 @@ class _Sheet:
         self.ys = self._rows()
         self.bottom = self.ys[-1] + max(30, 14 + LINE * len(self.texts.get(diagram.rows, ())))
         self.parts: list[str] = []
+        self.above: list[str] = []
+        """The marks of the arrows, which no label may cover."""
 
     def draw(self) -> str:
         """Return the text of the SVG file."""
@@ -67,6 +100,7 @@ class _Sheet:
             self._arrow(arrow)
         for event in self.diagram.events:
             self._event(event)
+        self.parts += self.above
         self._loop()
         self._heading()
         height = self._foot()
@@ -211,6 +245,7 @@ class _Sheet:
                 )
                 self.parts.append(f'<path d="M{source:.1f},{begin:.1f} {bow}" {style}>{title}</path>')
                 self._head(source - 30, end - 6, source - 5, end, colour)
+                self._mark(arrow, source - 32.3, (begin + end) / 2)
             else:
                 x, y = _short_of(source, begin, target, end, 6)
                 self.parts.append(
@@ -218,6 +253,7 @@ class _Sheet:
                     f"{style}>{title}</line>"
                 )
                 self._head(source, begin, x, y, colour)
+                self._mark(arrow, *_along(source, begin, x, y))
 
     def _stub(self, arrow: Arrow, source: float, target: float | None, begin: float, title: str) -> None:
         """Draw a packet that is still in flight: a short line with an open end."""
@@ -230,6 +266,13 @@ class _Sheet:
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.6" fill="#ffffff" stroke="{self.colours[arrow.kind]}" '
             'stroke-width="1.2" opacity="0.75"/>'
         )
+        self._mark(arrow, source + 0.78 * way, begin + 0.78 * 15)  # below the label, short of the open end
+
+    def _mark(self, arrow: Arrow, x: float, y: float) -> None:
+        """Draw the mark of an arrow's kind, unless there is one kind alone."""
+        if len(self.marks) > 1:
+            mark = self.marks[arrow.kind].format(colour=self.colours[arrow.kind])
+            self.above.append(f'<g transform="translate({x:.1f},{y:.1f})">{mark}</g>')
 
     def _lost(
         self, arrow: Arrow, source: float, target: float | None, begin: float, style: str, title: str
@@ -244,6 +287,7 @@ class _Sheet:
             f'<path d="M{x - 5:.1f},{end - 5:.1f} l10,10 m0,-10 l-10,10" stroke="{BAD}" stroke-width="2.6" '
             'stroke-linecap="round" fill="none"/>'
         )
+        self._mark(arrow, *_along(source, begin, x, end))
         if target is not None:  # else it ends at the label of the step that loses it
             self._text(x + 11, end + 4, f"lost {arrow.label}", f'fill="{BAD}"')
 
@@ -327,9 +371,11 @@ class _Sheet:
     def _legend(self) -> list[tuple[str, str]]:
         """Return each sign that the drawing uses, with its meaning."""
         line = '<line x1="0" y1="-4" x2="26" y2="-4"'
-        entries = [
-            (kind, f'{line} stroke="{colour}" stroke-width="2"/>') for kind, colour in self.colours.items()
-        ]
+        entries = []
+        for kind, colour in self.colours.items():
+            mark = f'<g transform="translate(13,-4)">{self.marks[kind].format(colour=colour)}</g>'
+            drawn = f'{line} stroke="{colour}" stroke-width="2"/>'
+            entries.append((kind, drawn + mark if len(self.marks) > 1 else drawn))
         if any(arrow.again for arrow in self.diagram.arrows):
             entries.append(
                 ("sent again", f'{line} stroke="{INK}" stroke-width="1.6" stroke-dasharray="6 4"/>')
@@ -372,6 +418,22 @@ class _Sheet:
                 f'<text x="{MARGIN + 14}" y="{y + 38 + 16 * number:.1f}" fill="#2d3748">{escape(line)}</text>'
             )
         return y + height + MARGIN
+
+
+def _mark(number: int) -> str:
+    """Return the mark of the kind with this number as SVG, in which `{colour}` stands for its colour."""
+    hollow = number // len(MARKS) % 2 == 1
+    fill = '#ffffff" stroke="{colour}" stroke-width="1.5' if hollow else '{colour}" stroke="#ffffff'
+    return f'<path d="{MARKS[number % len(MARKS)]}" fill="{fill}"/>'
+
+
+def _along(x1: float, y1: float, x2: float, y2: float) -> tuple[float, float]:
+    """Return the point of an arrow at which its mark is drawn."""
+    if x1 < x2:
+        x1, y1, x2, y2 = x2, y2, x1, y1
+    length = math.hypot(x2 - x1, y2 - y1)
+    part = min(MARKED / length, 0.5) if length else 0.0
+    return x1 + part * (x2 - x1), y1 + part * (y2 - y1)
 
 
 def _short_of(x1: float, y1: float, x2: float, y2: float, distance: float) -> tuple[float, float]:

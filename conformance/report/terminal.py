@@ -46,7 +46,7 @@ class _Page:
         """The row under construction, and whether a member has crashed in it already."""
         packets = dict.fromkeys(map(_packet, diagram.arrows))
         self.letters = dict(zip(packets, _letters(), strict=False))
-        self.colours = {kind: COLOURS[number % len(COLOURS)] for number, kind in enumerate(diagram.kinds)}
+        self.colours = {kind: COLOURS[number % len(COLOURS)] for kind, number in diagram.kinds.items()}
 
     def draw(self) -> Text:
         """Return the lines of the diagram."""

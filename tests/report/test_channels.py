@@ -130,7 +130,7 @@ def test_equal_letters_are_received_in_the_order_of_sending(posting: Program) ->
         ("2", 0, 4, 1, None, "flying"),
     ]
     assert [event.label for event in drawn.events][2] == "take ← 2"
-    assert drawn.kinds == ("inbox",)
+    assert drawn.kinds == {"inbox": 0}
 
 
 def test_what_overtakes_stays_in_flight_and_what_is_lost_in_between_is_lost(posting: Program) -> None:

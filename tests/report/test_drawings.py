@@ -1,11 +1,14 @@
 """Golden files of the drawings; every picture is well-formed and fits its page."""
 
+import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from antiphon.conformance.report import diagram, svg, text_diagram
+from antiphon.conformance.report.svg import MARKS, PALETTE
 from antiphon.model.changes import described, trace_changes
 from antiphon.model.trace import Trace
 
@@ -60,3 +63,29 @@ def test_only_what_a_step_changed_is_shown(broken: Trace) -> None:
     assert changed[0] == ["written: 0 -> 1", "network: + Letter(p1, 1), + Letter(p2, 1)"]
     assert changed[1] == ["network: + Receipt(p0, p1), - Letter(p1, 1)", "seen[p1]: + Letter(p1, 1)"]
     assert ("seen[p2]", "{}") in described(broken.program, broken.start)
+
+
+def test_kinds_are_told_apart_without_colour_in_the_picture_and_in_its_legend(broken: Trace) -> None:
+    drawn = diagram(broken)
+    assert drawn.kinds == {"Letter": 0, "Receipt": 1}
+    outlines = re.findall(r'<g transform="translate[^>]*><path d="([^"]*z)"', svg(drawn))
+    legend = re.findall(r'translate\(13,-4\)"><path d="([^"]*)".*?<text [^>]*>([^<]*)<', svg(drawn))
+    assert [(name, outline) for outline, name in legend] == [("Letter", MARKS[0]), ("Receipt", MARKS[1])]
+    assert {outline: outlines.count(outline) for outline in MARKS[:2]} == {
+        outline: 1 + sum(arrow.kind == kind for arrow in drawn.arrows)
+        for kind, outline in zip(drawn.kinds, MARKS, strict=False)
+    }
+
+
+def test_a_kind_looks_the_same_in_each_part_of_a_run_and_one_alone_has_no_mark(broken: Trace) -> None:
+    drawn = diagram(broken)
+    receipts = tuple(arrow for arrow in drawn.arrows if arrow.kind == "Receipt")
+    part = replace(drawn, arrows=receipts)
+    assert part.kinds == {"Receipt": 1}
+    assert f'stroke="{PALETTE[1]}"' in svg(part)
+    assert not any(outline in svg(part) for outline in MARKS)
+    many = replace(
+        drawn, arrows=tuple(replace(drawn.arrows[0], kind=f"Kind{number}") for number in range(9))
+    )
+    marks = re.findall(r'translate\(13,-4\)"><path d="([^"]*)" fill="(#\w+)', svg(many))
+    assert len(marks) == len({(outline, fill == "#ffffff") for outline, fill in marks}) == 9

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from antiphon.conformance.report.diagram import Diagram, Event, crash_of, diagram, member_of
-from antiphon.conformance.report.svg import row_tops, svg
+from antiphon.conformance.report.svg import drawing
 from antiphon.conformance.report.window import cut
 from antiphon.model.notation import compact
 from antiphon.model.trace import Trace
@@ -94,11 +94,11 @@ def picture(part: Part, name: str, first: int, last: int, left_out: int = 0) -> 
     drawn = replace(drawn, skipped=part.before - left_out, events=events)
     if first > part.before + 1:
         drawn = cut(drawn, first - part.before, last - part.before)
-    tops, bottom = row_tops(drawn)
+    sheet = drawing(drawn)
     return {
-        "svg": svg(drawn),
-        "rows": [tops[0], *tops[len(tops) - (last - first + 1) :]],
-        "bottom": bottom,
+        "svg": sheet.svg,
+        "rows": [sheet.tops[0], *sheet.tops[len(sheet.tops) - (last - first + 1) :]],
+        "bottom": sheet.bottom,
         "first": first - left_out,
         "last": last - left_out,
     }
