@@ -65,7 +65,7 @@ def explore(
         typer.Option(
             "--watch",
             metavar="EXPRESSION",
-            help="Show in every state whether this is true, as `find` takes it; may be repeated.",
+            help="Show the value of this expression over self in every state; may be repeated.",
             show_default=False,
         ),
     ] = None,

@@ -22,13 +22,13 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
 from antiphon.conformance.report.channels import Channels, Packet, Traffic, keys_of, records_of
 from antiphon.conformance.report.words import settings
-from antiphon.model.changes import beginning, trace_changes
+from antiphon.model.changes import beginning, changes
 from antiphon.model.notation import compact, short_places
 from antiphon.model.trace import Trace
 from antiphon.spec.lang import Index, Program, Step, Transition, types
@@ -135,11 +135,7 @@ def diagram(trace: Trace, name: str = "") -> Diagram:
     """Return the space-time diagram of a trace; `name` is the name of its specification (empty:
     its class).
     """
-    drawing = _Drawing(trace, name)
-    drawing.begin()
-    for row, _ in enumerate(trace.transitions, 1):
-        drawing.step(row)
-    return drawing.finish()
+    return GrowingDiagram(trace, name).of(trace)
 
 
 @dataclass
@@ -151,11 +147,16 @@ class _Flight:
     """Received, and kept by a network that only grows."""
 
 
-class _Drawing:
-    """Diagram under construction: the packets in flight, and those sent so far."""
+class GrowingDiagram:
+    """Diagrams of a run that grows: each step of it is drawn once.
+
+    Args:
+        trace: the run, or a part of it from its start on; no step is drawn yet.
+        name: the name of its specification.
+    """
 
     def __init__(self, trace: Trace, name: str) -> None:
-        self.trace, self.name = trace, name
+        self.trace, self.name, self.rows = trace, name, 0
         program = trace.program
         self.traffic = Traffic(program)
         self.channels = self.traffic.channels
@@ -163,24 +164,31 @@ class _Drawing:
         self.members = _members(program, self.channels)
         self.lane_of = {member: lane for lane, member in enumerate(self.members)}
         self.faults = {method.name for method in program.declaration.marked("environment")}
-        self.witness = any(
-            method.mark is not None and method.mark.name == trace.shows
-            for method in program.declaration.marked("witness")
-        )
+        self.witnesses = {
+            method.mark.name for method in program.declaration.marked("witness") if method.mark is not None
+        }
         self.present = self.traffic.packets(trace.start)
         self.flying: dict[Packet, _Flight] = {}
         self.sent: Counter[tuple[Any, ...]] = Counter()
         self.events: list[Event] = []
         self.arrows: list[Arrow] = []
         self.uses_system = not self.members
-        self.changes = () if self.channels else trace_changes(trace)
+        self._begin()
+
+    def of(self, trace: Trace) -> Diagram:
+        """Return the diagram of a run that begins with all steps that were drawn so far."""
+        self.trace = trace
+        for row in range(self.rows + 1, len(trace) + 1):
+            self._step(row)
+        self.rows = len(trace)
+        return self._finish()
 
     @property
     def system(self) -> int:
         """Index of the system's lane, after those of the members."""
         return len(self.members)
 
-    def begin(self) -> None:
+    def _begin(self) -> None:
         """Draw row 0: the packets in flight in the initial state."""
         for packet in self._ordered(self.present):
             self.flying[packet] = _Flight(self._starter(packet), 0, again=False)
@@ -188,7 +196,7 @@ class _Drawing:
         for lane in sorted({flight.source for flight in self.flying.values() if flight.source is not None}):
             self.events.append(Event(0, lane, "start"))
 
-    def step(self, row: int) -> None:
+    def _step(self, row: int) -> None:
         """Draw one step: first the packets that arrive or are lost, then those that the step sends."""
         transition = self.trace.transitions[row - 1]
         before, after = self.present, self.traffic.packets(transition.state)
@@ -216,25 +224,28 @@ class _Drawing:
         if lane is not None:
             self.uses_system |= lane == self.system
         broken = ", ".join(dict.fromkeys(refusal.property for refusal in transition.refused))
-        if row == len(self.trace) and not broken and not self.witness and self.trace.loop is None:
-            broken = self.trace.shows
         emits = tuple(_event_label(event) for event in transition.events)
-        changed = () if self.channels else self.changes[row - 1]
+        former = self.trace.transitions[row - 2].state if row > 1 else self.trace.start
+        changed = () if self.channels else changes(self.trace.program, former, transition.state)
         label = self._label(transition.step, taken, came)
         crash = self.lane_of.get(crash_of(self.trace.program, transition), -1) == lane
         shown = tuple(map(str, changed))
         self.events.append(Event(row, lane, label, emits, broken, fault, shown, crash))
 
-    def finish(self) -> Diagram:
-        """Return the finished diagram, with the packets still in flight."""
-        for packet in self._ordered(set(self.flying)):
-            flight = self.flying[packet]
-            if not flight.read:
-                self.arrows.append(self._arrow(packet, flight, self._target(packet), None, Fate.FLYING))
-        trace = self.trace
+    def _finish(self) -> Diagram:
+        """Return the diagram of the steps that were drawn, with the packets still in flight."""
+        flying = [
+            self._arrow(packet, self.flying[packet], self._target(packet), None, Fate.FLYING)
+            for packet in self._ordered(set(self.flying))
+            if not self.flying[packet].read
+        ]
+        trace, events = self.trace, list(self.events)
+        witness = trace.shows in self.witnesses
+        if trace.shows and not witness and trace.loop is None and events and events[-1].row == len(trace) > 0:
+            events[-1] = replace(events[-1], broken=events[-1].broken or trace.shows)
         lanes = (*map(compact, self.members), *((SYSTEM,) if self.uses_system else ()))
         arrows = sorted(
-            self.arrows,
+            [*self.arrows, *flying],
             key=lambda arrow: (arrow.begin, arrow.label, arrow.target or 0, arrow.end or len(trace) + 1),
         )
         title = _title(trace, self.name)
@@ -243,10 +254,10 @@ class _Drawing:
             title,
             trace.shows,
             why,
-            self.witness,
+            witness,
             lanes,
             len(trace),
-            tuple(self.events),
+            tuple(events),
             tuple(arrows),
             trace.loop,
             ", ".join(f"{where} = {value}" for where, value in beginning(trace)),

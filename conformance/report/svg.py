@@ -43,11 +43,11 @@ is in the middle.
 
 def svg(diagram: Diagram) -> str:
     """Return the diagram as the text of an SVG file, ending with a newline."""
-    return drawing(diagram).svg
+    return drawn(diagram).svg
 
 
 @dataclass(frozen=True)
-class Drawing:
+class Drawn:
     """A diagram as SVG.
 
     Attributes:
@@ -61,10 +61,10 @@ class Drawing:
     bottom: float
 
 
-def drawing(diagram: Diagram) -> Drawing:
+def drawn(diagram: Diagram) -> Drawn:
     """Return the diagram as SVG, with the heights of its rows."""
     sheet = _Sheet(windowed(diagram))
-    return Drawing(sheet.draw(), tuple(y - 17 for y in sheet.ys), sheet.bottom)
+    return Drawn(sheet.draw(), tuple(y - 17 for y in sheet.ys), sheet.bottom)
 
 
 class _Sheet:

@@ -1,5 +1,7 @@
-"""A person's expression as a witness of a subclass of the specification, so that every engine can look for a
-state in which it is true.
+"""A person's expression about the states of a specification.
+
+A boolean one becomes a witness of a subclass of the specification, so that every engine can look for a state
+in which it is true (`asked`). The value of any expression is what CPython gives for it (`valued`).
 
 The expression is Python in the subset that predicates are written in: `self` is the state, names mean what
 they mean in the module of the specification, and the types of the specification are known by their names.
@@ -14,6 +16,7 @@ import linecache
 import re
 import sys
 import textwrap
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -34,6 +37,15 @@ _HEAD = """class {spec}(Asked):
         return (
 """
 
+_WITNESS = _HEAD + "{text}\n        )\n"
+
+_VALUE = _HEAD + "{text}\n) == (\n{text}\n        )\n\ndef {name}(self):\n    return (\n{text}\n    )\n"
+"""Text in which an expression of any type stands: the front end reads its comparison with itself, which is a
+boolean, and CPython evaluates it in the function below.
+"""
+
+_BOOLEAN, _ANY = "one boolean expression over self", "one expression over self"
+
 
 def asked(bound: Program, expression: str) -> tuple[Program, str]:
     """Return the program with one more witness, true where `expression` is true, and the name of that
@@ -42,10 +54,30 @@ def asked(bound: Program, expression: str) -> tuple[Program, str]:
     Raises:
         SpecError: the text is no boolean expression of the language; `at` is the place in it.
     """
+    made, _, name = _made(bound, expression, _WITNESS, _BOOLEAN)
+    return made, name
+
+
+def valued(bound: Program, expression: str) -> tuple[Program, Callable[[Any], Any]]:
+    """Return the program with one more witness, and the function that `Reference.value` evaluates in a state
+    to get the value of `expression`, which may have any type of the language.
+
+    Raises:
+        SpecError: the text is no expression of the language; `at` is the place in it.
+    """
+    made, module, name = _made(bound, expression, _VALUE, _ANY)
+    function: Callable[[Any], Any] = vars(module)[name]
+    return made, function
+
+
+def _made(bound: Program, expression: str, template: str, wanted: str) -> tuple[Program, ModuleType, str]:
+    """Return the program of the subclass that is written in `template` with this expression, the module in
+    which it was executed, and the name of its witness.
+    """
     text = textwrap.dedent(expression).strip()
-    _parse(text)
+    _parse(text, wanted)
     name = _unused_name("found", bound)
-    source = _HEAD.format(spec=bound.name, name=name) + text + "\n        )\n"
+    source = template.format(spec=bound.name, name=name, text=text)
     number = next(_numbers)
     file = f"<expression {number} about {bound.name}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
@@ -58,16 +90,14 @@ def asked(bound: Program, expression: str) -> tuple[Program, str]:
         compiled = compile(source, file, "exec", dont_inherit=True)
     except SyntaxError as error:  # what stands in no method, though it is an expression: await
         place = Location(FILE, max((error.lineno or 1) - _HEAD.count("\n"), 1), error.offset or 1)
-        raise SpecError(
-            f"this is no expression of Python here: {error.msg}", place, "one boolean expression over self"
-        ) from error
+        raise SpecError(f"this is no expression of Python here: {error.msg}", place, wanted) from error
     exec(compiled, vars(module))  # noqa: S102 - one class with one method; the expression is not run here
     try:
         made = program(vars(module)[bound.name]).with_constants(**bound.constants)
         made.module  # noqa: B018 - reads the expression, for its errors
     except SpecError as error:
         raise _placed(error, file) from error
-    return made, name
+    return made, module, name
 
 
 _IS_TRUE = " is true"
@@ -83,7 +113,7 @@ def sought(why: str) -> str:
     return why.removesuffix(_IS_TRUE) if why.endswith(_IS_TRUE) else ""
 
 
-def _parse(text: str) -> None:
+def _parse(text: str, wanted: str) -> None:
     if not text:
         raise SpecError(
             "there is no expression", Location(FILE, 1), "any(self.holding[p] for p in self.each(Process))"
@@ -93,12 +123,10 @@ def _parse(text: str) -> None:
     except SyntaxError as error:
         place = Location(FILE, error.lineno or 1, error.offset or 1)
         assigns = re.search(r"[^=!<>]=(?!=)", text) is not None and "==" not in text
-        instead = "== to compare: self.count == 4" if assigns else "one boolean expression over self"
+        instead = "== to compare: self.count == 4" if assigns else wanted
         raise SpecError(f"this is no expression of Python: {error.msg}", place, instead) from error
     except (ValueError, RecursionError, MemoryError) as error:
-        raise SpecError(
-            f"this is no expression of Python: {error}", Location(FILE, 1), "one boolean expression over self"
-        ) from error
+        raise SpecError(f"this is no expression of Python: {error}", Location(FILE, 1), wanted) from error
 
 
 def _placed(error: SpecError, file: str) -> SpecError:

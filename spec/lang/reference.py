@@ -224,18 +224,38 @@ class Reference:
         """
         if not self.draws:
             raise SpecError(f"{self.program.name} has no method draw(self) -> str")
+        try:
+            drawn = self._of(state, lambda spec: spec.draw())
+        except Raised as raised:
+            raise SpecError(f"draw raises {raised}") from raised.error
+        if not isinstance(drawn, str):
+            raise SpecError(f"draw gave {drawn!r}, not a str")
+        return drawn
+
+    def value(self, state: State, function: Callable[[Any], Any]) -> Any:
+        """Return what a function of the specification's instance gives in `state`, for explorers.
+
+        Raises:
+            SpecError: it raises.
+        """
+        try:
+            return self._of(state, function)
+        except Raised as raised:
+            raise SpecError(f"it raises {raised}") from raised.error
+
+    def _of(self, state: State, function: Callable[[Any], Any]) -> Any:
+        """Return what a function of any kind gives for the specification's instance in `state`.
+
+        Raises:
+            Raised: it raises.
+        """
         with self._executing:
             values.enter(self)
             try:
                 with foreign():
-                    drawn = self._thaw(state).draw()  # type: ignore[attr-defined]
-            except Raised as raised:
-                raise SpecError(f"draw raises {raised}") from raised.error
+                    return assignment.settled(function(self._thaw(state)))
             finally:
                 values.leave()
-        if not isinstance(drawn, str):
-            raise SpecError(f"draw gave {drawn!r}, not a str")
-        return drawn
 
     def session(self) -> Session:
         """Return a live instance in the first initial state, which judges a long sequence of events without

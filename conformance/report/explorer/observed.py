@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from antiphon.conformance.report.explorer.walk import Walk, WalkError
+from antiphon.conformance.report.explorer.walk import Walk, WalkError, digest, digest_of_state
 from antiphon.conformance.report.words import counted
 from antiphon.model.changes import described
 from antiphon.model.notation import compact_step, short_places
@@ -49,7 +49,7 @@ class ObservedLogs:
         return f"{name if names.count(name) == 1 else line.file}:{line.line}"
 
     def about(self) -> dict[str, Any]:
-        """Return the lines, with how many states are possible after each, and the verdict.
+        """Return the lines, with their digests and how many states are possible after each, and the verdict.
 
         A line that nothing explains has no number of states.
         """
@@ -57,6 +57,7 @@ class ObservedLogs:
             {
                 "at": "" if place.line is None else self._at(place.line),
                 "text": "before the first line" if place.line is None else place.line.text,
+                "digest": digest(["" if place.line is None else place.line.text]),
                 "states": len(place.nodes),
                 "complete": place.complete,
             }
@@ -68,7 +69,13 @@ class ObservedLogs:
             for line in self._possible.next_lines(node)
         }
         lines += [
-            {"at": self._at(line), "text": line.text, "states": None, "complete": True}
+            {
+                "at": self._at(line),
+                "text": line.text,
+                "digest": digest([line.text]),
+                "states": None,
+                "complete": True,
+            }
             for line in missing.values()
         ]
         return {"lines": lines, "told": self._found.reason, "explained": self._possible.explained}
@@ -77,9 +84,9 @@ class ObservedLogs:
         """Return the states in which the system may be after a line.
 
         `parts` are the parts of the state that differ between the possible states, each with its values and
-        the number of states that have each value. For each state, `goes` says whether the rest of the logs
-        can be explained from it (None: a bound hides that), and `kept` has the next lines that are not
-        possible, with their obstacles.
+        the number of states that have each value. For each state, `digest` is its digest, `goes` says whether
+        the rest of the logs can be explained from it (None: a bound hides that), and `kept` has the next
+        lines that are not possible, with their obstacles.
 
         Raises:
             WalkError: there is no such line.
@@ -92,6 +99,7 @@ class ObservedLogs:
             "parts": self._parts(nodes),
             "states": [
                 {
+                    "digest": digest_of_state(self.program, node.state),
                     "goes": self._possible.goes_on(node),
                     "kept": self._kept(node) if index < ASKED_MAX else [],
                 }

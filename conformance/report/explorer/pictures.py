@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from antiphon.conformance.report.diagram import Diagram, Event, crash_of, diagram, member_of
-from antiphon.conformance.report.svg import drawing
+from antiphon.conformance.report.diagram import Diagram, Event, crash_of, member_of
+from antiphon.conformance.report.svg import drawn as drawn_of
 from antiphon.conformance.report.window import cut
 from antiphon.model.notation import compact
 from antiphon.model.trace import Trace
@@ -75,12 +75,12 @@ def down_after(program: Program, down: frozenset[Any], transition: Transition) -
     return down - {member_of(transition.step)} if down else down
 
 
-def picture(part: Part, name: str, first: int, last: int, left_out: int = 0) -> dict[str, Any]:
+def picture(part: Part, drawn: Diagram, first: int, last: int, left_out: int = 0) -> dict[str, Any]:
     """Draw the steps from `first` to `last` of a run, the first step has the number 1.
 
     Args:
         part: the part of the run for this window.
-        name: the name of its specification.
+        drawn: the diagram of that part.
         first: the first step that is drawn.
         last: the last step that is drawn; 0: the start alone.
         left_out: number of steps at the begin of the run that the page does not have, and does not count.
@@ -89,12 +89,11 @@ def picture(part: Part, name: str, first: int, last: int, left_out: int = 0) -> 
         The diagram as SVG; the heights at which the start and each of these steps begin; the height at which
         the last one ends; the numbers of the first and the last step.
     """
-    drawn = diagram(part.trace, name)
     events = (*_crashed(drawn, part.down), *drawn.events)
     drawn = replace(drawn, skipped=part.before - left_out, events=events)
     if first > part.before + 1:
         drawn = cut(drawn, first - part.before, last - part.before)
-    sheet = drawing(drawn)
+    sheet = drawn_of(drawn)
     return {
         "svg": sheet.svg,
         "rows": [sheet.tops[0], *sheet.tops[len(sheet.tops) - (last - first + 1) :]],

@@ -19,13 +19,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from html import escape
 from typing import Any
 
+from antiphon.conformance.report.diagram import diagram
 from antiphon.conformance.report.explorer.observed import ObservedLogs
 from antiphon.conformance.report.explorer.page import page_file
 from antiphon.conformance.report.explorer.pictures import part_of, picture, windows
-from antiphon.conformance.report.explorer.walk import Walk, options_of
+from antiphon.conformance.report.explorer.walk import Walk, digest_of_run, options_of
 from antiphon.model.notation import compact, compact_step
 from antiphon.model.trace import Trace
-from antiphon.spec.lang import Program, State, Transition
+from antiphon.spec.lang import Program, State
 
 STATES_MAX = 3_000
 """Largest number of states in a file."""
@@ -42,7 +43,7 @@ EMBEDDED_STATES_MAX = 300
 EMBEDDED_BYTES_MAX = 1_000_000
 """Largest size of a file that a report or a notebook embeds."""
 
-_MODULES = ("address.js", "elements.js", "explorer.js", "embedded.js")
+_MODULES = ("address.js", "elements.js", "watches.js", "explorer.js", "embedded.js")
 
 
 def saved_page(
@@ -171,11 +172,12 @@ class _Content:
         tell: Callable[[str], None],
     ) -> None:
         self.walk, self.runs, self.logs, self.tell = walk, runs, logs, tell
+        self._digests = {name: digest_of_run(trace) for name, trace in self.runs.items()}
         self.labels_max = max(bytes_max // 250, 1)
         self.pictures = self._pictures(bytes_max // 4)
         self._seen = Packing()
-        self._steps: dict[State, list[Transition]] = {}
         self.initial = list(dict.fromkeys(walk.program.reference.initial()))
+        self._values: dict[tuple[str, State], bool | str | None] = {}
         self._views: dict[State, tuple[dict[str, Any], list[dict[str, Any]]]] = {}
         self._entered: dict[tuple[int, int], list[dict[str, Any]]] = {}
         if logs is not None:
@@ -202,7 +204,7 @@ class _Content:
                 self.tell(f"{len(order):,} states found, at most {most:,} are wanted")
             if len(order) > most:
                 return order[:most], False
-            for transition in self._successors(state):
+            for transition in self.walk.successors(state):
                 if transition.state not in known:
                     known.add(transition.state)
                     order.append(transition.state)
@@ -230,7 +232,8 @@ class _Content:
         has.
         """
         known = len(self._seen.strings)
-        text = json.dumps([self._seen.packed(one) for one in self._of(state)], separators=(",", ":"))
+        told = [*self._of(state), [self._value(one, state) for one in self.walk.watched]]
+        text = json.dumps([self._seen.packed(one) for one in told], separators=(",", ":"))
         new = itertools.islice(self._seen.strings, known, None)
         return len(text) + 24 + sum(len(json.dumps(one, ensure_ascii=False).encode()) + 6 for one in new)
 
@@ -252,7 +255,7 @@ class _Content:
             view, reasons = self._of(state)
             enabled = [
                 {**step, "to": numbers.get(transition.state, -1)}
-                for step, transition in zip(view["enabled"], self._successors(state), strict=True)
+                for step, transition in zip(view["enabled"], self.walk.successors(state), strict=True)
             ]
             views.append({**view, "enabled": enabled})
             disabled.append(reasons)
@@ -260,7 +263,12 @@ class _Content:
         about["starts"] = [numbers.get(state, -1) for state in self.initial]
         about["features"] = ["picture"] if self.runs else []
         about["traces"] = {
-            name: {"steps": len(trace) - self._left_out(trace), "loop": self._loop(trace)}
+            name: {
+                "steps": len(trace) - self._left_out(trace),
+                "loop": self._loop(trace),
+                "digest": self._digests[name],
+                "before": self._left_out(trace),
+            }
             for name, trace in self.runs.items()
         }
         about["contents"] = told
@@ -271,8 +279,8 @@ class _Content:
             "disabled": list(map(packing.packed, disabled)),
             "traces": {name: list(self._labels(trace, numbers)) for name, trace in self.runs.items()},
             "pictures": self.pictures,
-            "truths": {
-                expression: [self.walk.truth(expression, state) for state in states]
+            "values": {
+                expression: packing.packed([self._value(expression, state) for state in states])
                 for expression in self.walk.watched
             },
         }
@@ -283,19 +291,21 @@ class _Content:
             data["tree"] = {node: packing.packed(label) for node, label in log["tree"].items()}
         return {**data, "packed": {"strings": list(packing.strings), "shapes": list(packing.shapes)}}
 
-    def _successors(self, state: State) -> list[Transition]:
-        if state not in self._steps:
-            self._steps[state] = self.walk.successors(state)
-        return self._steps[state]
-
     def _of(self, state: State) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """Return what the page shows of a state, and its disabled steps."""
         if state not in self._views:
-            view = self.walk.view_of(state, self._successors(state))
-            for step, transition in zip(view["enabled"], self._successors(state), strict=True):
+            view = self.walk.view_of(state, self.walk.successors(state))
+            for step, transition in zip(view["enabled"], self.walk.successors(state), strict=True):
                 step["emits"] = [compact(event) for event in transition.events]
             self._views[state] = (view, self.walk.disabled_in(state))
         return self._views[state]
+
+    def _value(self, expression: str, state: State) -> bool | str | None:
+        """Return the value of a watched expression in a state."""
+        key = (expression, state)
+        if key not in self._values:
+            self._values[key] = self.walk.value(expression, state)
+        return self._values[key]
 
     def _pictures(self, most: int) -> dict[str, list[dict[str, Any] | None]]:
         """Return the diagrams of the runs by their windows. If `most` bytes do not suffice for all, keep
@@ -311,7 +321,13 @@ class _Content:
                 if number % TOLD_EACH == 0:
                     self.tell(f"drawing the steps {first:,} to {last:,} of {name}")
                 part = part_of(trace, first + left_out, last + left_out)
-                drawn = picture(part, self.walk.name, first + left_out, last + left_out, left_out)
+                drawn = picture(
+                    part,
+                    diagram(part.trace, self.walk.name),
+                    first + left_out,
+                    last + left_out,
+                    left_out,
+                )
                 drawn["svg"] = _deflated(drawn["svg"])
                 most -= len(json.dumps(drawn))
                 if most < 0:
@@ -393,5 +409,5 @@ def _filled(walk: Walk, data: Mapping[str, Any]) -> str:
     loaded = (
         f'<script type="application/json" id="data">{content}</script>\n<script type="module">{code}</script>'
     )
-    html = html.replace('<script type="module" src="remote.js"></script>\n', "")
+    html = re.sub(r'<(link rel="modulepreload"|script type="module" src=).*\n', "", html)
     return html.replace("</body>", f"{loaded}\n</body>")

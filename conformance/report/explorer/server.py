@@ -6,6 +6,7 @@
    rebinding).
 4. Requests are POST requests with JSON, and answers are JSON. An error message for people is in `error`, with
   status 400.
+5. The question `several` has several questions, and its answer the answer or the error of each.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from starlette.routing import Route
 from antiphon.conformance.report import words
 from antiphon.conformance.report.explorer.observed import ObservedLogs
 from antiphon.conformance.report.explorer.page import page_file
-from antiphon.conformance.report.explorer.walk import Walk, WalkError
+from antiphon.conformance.report.explorer.walk import Walk, WalkError, digest_of_run
 from antiphon.model.trace import Trace
 
 HOSTS = ("127.0.0.1", "localhost")
@@ -37,6 +38,7 @@ FILES = {
     "explorer.js": ("explorer.js", "text/javascript"),
     "elements.js": ("elements.js", "text/javascript"),
     "address.js": ("address.js", "text/javascript"),
+    "watches.js": ("watches.js", "text/javascript"),
     "remote.js": ("remote.js", "text/javascript"),
 }
 """Files of the page by their paths behind the token, with their types."""
@@ -55,6 +57,10 @@ def new_token() -> str:
     return secrets.token_urlsafe(16)
 
 
+OPENED_S = 0.25
+"""Time after which the steps of an address that were taken so far are returned, in seconds."""
+
+
 class _Runs:
     """Runs to which the page can jump, by name: those of the given files, and those found by a check."""
 
@@ -68,7 +74,7 @@ class _Runs:
     def add(self, name: str, trace: Trace) -> None:
         """Add a run under this name; of equal names the later one replaces the earlier."""
         self._ways[name] = self._walk.add_trace(trace)
-        self.told[name] = {"steps": len(trace), "loop": trace.loop}
+        self.told[name] = {"steps": len(trace), "loop": trace.loop, "digest": digest_of_run(trace)}
 
     def labels(self, name: str) -> list[dict[str, Any]]:
         """Return the list of the steps of a run."""
@@ -115,7 +121,7 @@ def application(
         "open": lambda given: _opened(walk, given),
         "watch": lambda given: walk.watch(given["expression"]),
         "forget": lambda given: walk.forget(given["expression"]),
-        "truths": lambda given: walk.truths(given["way"], given["expressions"]),
+        "values": lambda given: walk.values(given["nodes"], given["expressions"]),
         "find": lambda given: _found(walk, given),
         "picture": lambda given: walk.picture(given["node"], given["first"], given.get("loop")),
         "check": lambda _: runs.check(),
@@ -124,17 +130,20 @@ def application(
         answers["place"] = lambda given: logs.place(given["line"])
         answers["enter"] = lambda given: logs.enter(walk, given["line"], given["state"])
 
+    answers["several"] = lambda given: [
+        _answered(answers[one["question"]], one["given"]) for one in given["questions"]
+    ]
+
     async def ask(request: Request) -> Response:
         answer = answers.get(request.path_params["question"])
         if answer is None:
             return PlainTextResponse("no such question", 404)
         try:
             given = await request.json()
-            return JSONResponse(await run_in_threadpool(answer, given))
-        except WalkError as error:
-            return JSONResponse({"error": str(error)}, 400)
-        except (KeyError, TypeError, ValueError) as error:
+        except ValueError as error:
             return JSONResponse({"error": f"this question cannot be read: {error!r}"}, 400)
+        found = await run_in_threadpool(_answered, answer, given)
+        return JSONResponse(found, 400) if "error" in found else JSONResponse(found["answer"])
 
     routes = [
         Route(f"/{token}/ask/{{question}}", ask, methods=["POST"]),
@@ -143,6 +152,16 @@ def application(
     app = Starlette(routes=routes)
     app.add_middleware(_Guard)
     return app
+
+
+def _answered(answer: Callable[[Mapping[str, Any]], Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answer to a question as `answer`, or the sentence that says why there is none as `error`."""
+    try:
+        return {"answer": answer(given)}
+    except WalkError as error:
+        return {"error": str(error)}
+    except (KeyError, TypeError, ValueError) as error:
+        return {"error": f"this question cannot be read: {error!r}"}
 
 
 def _file_of(address: str) -> Callable[[Request], Any]:
@@ -157,24 +176,31 @@ def _file_of(address: str) -> Callable[[Request], Any]:
 def _opened(walk: Walk, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the nodes that an address names: follow the numbers of steps if the specification is unchanged,
     else the names of steps.
+
+    A long way comes in parts: `left` is the number of steps that are still to be taken. Who asks for them
+    gives the last node as `after`, and the rest of the numbers and names.
     """
-    same = given.get("digest", "") == walk.about()["digest"]
-    start, names = given["start"], given.get("names", ())
-    if same and len(given["choices"]) >= len(names):
-        followed = walk.follow(start, given["choices"])
-        return {"way": [walk.label(node) for node in followed], "told": ""}
-    told = "" if same else "The specification has changed since this address was made. "
-    begins = given.get("begins", "")
-    if not same and begins in walk.beginnings:
-        start = walk.beginnings.index(begins)
-    elif not same and (begins or start >= len(walk.starts)):
-        told += f"It has no initial state with {begins or f'the number {start + 1}'}: this is another. "
-    way, missing = walk.follow_names(start, names)
-    if missing:
-        told += f"Step {len(way)} of the address, {missing}, is not enabled: the walk ends before it."
-    elif not same:
+    same, told = given.get("digest", "") == walk.about()["digest"], ""
+    choices, names = given["choices"] if same else (), given.get("names", ())
+    way = []
+    node = given.get("after")
+    if node is None:
+        start, begins = given["start"], given.get("begins", "")
+        if not same and begins in walk.beginnings:
+            start = walk.beginnings.index(begins)
+        elif not same and (begins or start >= len(walk.starts)):
+            told = f"It has no initial state with {begins or f'the number {start + 1}'}: this is another. "
+            start = start if start < len(walk.starts) else 0
+        node = walk.start(start)
+        way = [node]
+    followed = walk.follow(node, choices, names, OPENED_S)
+    way += followed.way
+    if followed.missing:
+        number = walk.depth(way[-1] if way else node) + 1
+        told += f"Step {number} of the address, {followed.missing}, is not enabled: the walk ends before it."
+    elif not same and not followed.left:
         told += "All steps of the address are still enabled, and were taken by their names."
-    return {"way": [walk.label(node) for node in way], "told": told}
+    return {"way": list(map(walk.label, way)), "told": told, "left": followed.left}
 
 
 def _taken(walk: Walk, given: Mapping[str, Any]) -> dict[str, Any]:

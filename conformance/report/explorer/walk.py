@@ -13,8 +13,10 @@ This module knows no page and no network. What it returns is plain data, for JSO
 
 from __future__ import annotations
 
+import hashlib
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,12 +24,13 @@ from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from antiphon.conformance.report.diagram import GrowingDiagram
 from antiphon.conformance.report.explorer.pictures import WINDOW, Part, begin_of, down_after, picture
 from antiphon.conformance.report.why_false import why_false
 from antiphon.conformance.report.why_not import why_not
 from antiphon.conformance.report.words import counted, explored, settings
 from antiphon.model.bounds import Bounds
-from antiphon.model.changes import beginning, described_variable
+from antiphon.model.changes import beginning, described, described_variable
 from antiphon.model.engines import transitions_of
 from antiphon.model.engines.over_transitions import TransitionSpace
 from antiphon.model.explore import check
@@ -37,7 +40,7 @@ from antiphon.model.notation import compact, compact_step, short_places
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import Verdict
 from antiphon.spec.lang import Disabled, Program, SpecError, State, Step, Transition
-from antiphon.spec.lang.question import asked
+from antiphon.spec.lang.question import asked, valued
 
 if TYPE_CHECKING:
     from antiphon.conformance.report.explorer.beside import Beside, Standing
@@ -50,6 +53,12 @@ TRIED_MAX = 4_000
 
 SHOWN_MAX = 4
 """Number of steps that fail at one guard and are named; the others are counted."""
+
+DIGITS = 12
+"""Number of hexadecimal digits of a digest in an address."""
+
+MOVES_MAX = 20_000
+"""Largest number of states whose enabled steps are kept."""
 
 TEXTS_MAX = 50_000
 """Largest number of values of variables whose texts are kept."""
@@ -75,11 +84,34 @@ class _Node:
     transition: Transition | None
     depth: int
     children: dict[Step, int] = field(default_factory=dict)
-    enabled: list[Transition] | None = None
-    error: str = ""
     beside: Standing | None = None
     choice: int = -1
     down: frozenset[Any] = frozenset()
+
+
+@dataclass(frozen=True)
+class Moves:
+    """Enabled steps of a state, in the order of the reference. `error` is the error of the specification that
+    ended their enumeration, if any.
+    """
+
+    steps: tuple[Transition, ...]
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class Followed:
+    """Steps that were taken one after the other.
+
+    Attributes:
+        way: the nodes that they lead to.
+        missing: the name of the step that is not enabled after them; "" if none was missing.
+        left: the number of steps that were not tried, since the time was over.
+    """
+
+    way: list[int]
+    missing: str = ""
+    left: int = 0
 
 
 class Walk:
@@ -103,8 +135,14 @@ class Walk:
         self._nodes: list[_Node] = []
         self._starts: dict[State, int] = {}
         self._begun: dict[State, int] = {}
-        self._watched: dict[str, tuple[Program, str]] = {}
+        self._watched: dict[str, None] = {}
+        self._questions: dict[str, tuple[Program, Callable[[Any], Any]]] = {}
+        self._moves: dict[State, Moves] = {}
+        self._named: dict[str, Step | None] = {}
+        """Steps by their names; None: two steps have this name."""
         self._texts: dict[tuple[str, Any], tuple[tuple[str, str], ...]] = {}
+        self._growing: tuple[list[int], GrowingDiagram | None] = ([], None)
+        """The way of the last diagram, and that diagram, which grows with the next step."""
         self._invariants = _named(program, "invariant")
         self._faults = {action.name for action in program.module.actions if action.fault}
         self._draws = program.reference.draws
@@ -135,16 +173,24 @@ class Walk:
             raise WalkError(f"there is no state number {number}; there are {len(self._nodes)}")
         return self._nodes[number]
 
-    def _steps(self, node: _Node) -> list[Transition]:
-        """Return the enabled steps of a node, in the order of the reference."""
-        if node.enabled is None:
-            node.enabled = []
+    def _enabled(self, state: State) -> Moves:
+        """Return the enabled steps of a state."""
+        found = self._moves.get(state)
+        if found is None:
+            steps, error = [], ""
             try:
-                for transition in self.program.reference.successors(node.state):
-                    node.enabled.append(transition)
-            except SpecError as error:
-                node.error = short_places(str(error))
-        return node.enabled
+                for transition in self.program.reference.successors(state):
+                    steps.append(transition)
+            except SpecError as wrong:
+                error = short_places(str(wrong))
+            if len(self._moves) >= MOVES_MAX:
+                self._moves.clear()
+            found = self._moves[state] = Moves(tuple(steps), error)
+        return found
+
+    def _steps(self, node: _Node) -> tuple[Transition, ...]:
+        """Return the enabled steps of a node."""
+        return self._enabled(node.state).steps
 
     def take(self, number: int, choice: int) -> int:
         """Take the enabled step with this number; return the node that it leads to.
@@ -181,35 +227,73 @@ class Walk:
                 node.choice = steps.index(node.transition.step) if node.transition.step in steps else -1
         return way
 
-    def follow(self, start: int, choices: Iterable[int]) -> list[int]:
-        """Walk from an initial state by the numbers of the steps; return all nodes on the way.
+    def start(self, number: int) -> int:
+        """Return the node of the initial state with this number.
 
         Raises:
-            WalkError: a number is none.
+            WalkError: there is none.
         """
-        with self._lock:
-            if not 0 <= start < len(self._starts):
-                raise WalkError(f"there is no initial state number {start}; there are {len(self._starts)}")
-            way = [self.starts[start]]
-            for choice in choices:
-                way.append(self.take(way[-1], choice))
-            return way
+        if not 0 <= number < len(self._starts):
+            raise WalkError(f"there is no initial state number {number}; there are {len(self._starts)}")
+        return self.starts[number]
 
-    def follow_names(self, start: int, names: Iterable[str]) -> tuple[list[int], str]:
-        """Walk from an initial state by the texts of steps, as far as they are enabled.
+    def follow(
+        self,
+        number: int,
+        choices: Sequence[int] = (),
+        names: Sequence[str] = (),
+        seconds: float = float("inf"),
+    ) -> Followed:
+        """Walk on from a node.
 
-        Returns:
-            All nodes on the way, and the first text that is not enabled ("" if all are).
+        A step whose name is known is executed at once, without its neighbours: that is how ten thousand steps
+        are taken in less than a second. Where the name alone does not lead on, the enabled steps are found,
+        and the step is the one with this number, else the one with this name.
+
+        Args:
+            number: the node.
+            choices: the numbers of the steps among the enabled ones, as far as they are known.
+            names: the texts of the steps, as far as they are known.
+            seconds: the time after which no further step is tried.
+
+        Raises:
+            WalkError: there is no such node, or a step without name has a number that none has.
         """
+        end, count = time.monotonic() + seconds, max(len(choices), len(names))
         with self._lock:
-            way = self.follow(start if 0 <= start < len(self._starts) else 0, ())
-            for name in names:
-                steps = self._steps(self._node(way[-1]))
-                found = next((k for k, one in enumerate(steps) if compact_step(one.step) == name), None)
-                if found is None:
-                    return way, name
-                way.append(self._to(way[-1], steps[found], found))
-            return way, ""
+            way: list[int] = []
+            for step in range(count):
+                if step and time.monotonic() > end:
+                    return Followed(way, "", count - step)
+                choice = choices[step] if step < len(choices) else -1
+                name = names[step] if step < len(names) else ""
+                taken = self._by_name(number, name, choice)
+                if taken < 0 and step < len(choices):
+                    taken = self.take(number, choice)
+                if taken < 0:
+                    return Followed(way, name)
+                way.append(number := taken)
+            return Followed(way)
+
+    def _by_name(self, number: int, name: str, choice: int) -> int:
+        """Take the step with this name, without its neighbours if the step is known; return the node that it
+        leads to, -1 if there is no such step. `choice` is its number, -1 if that is not known.
+        """
+        node, step = self._node(number), self._named.get(name)
+        if step is not None:
+            if step in node.children:
+                return node.children[step]
+            with suppress(Disabled, SpecError):
+                return self._to(number, self.program.reference.apply(node.state, step), choice)
+        steps = self._steps(node)
+        for one in steps:
+            text = compact_step(one.step)
+            if self._named.setdefault(text, one.step) != one.step:
+                self._named[text] = None  # of two steps with one name the number decides
+        if choice >= 0:
+            return -1
+        found = next((place for place, one in enumerate(steps) if compact_step(one.step) == name), -1)
+        return self._to(number, steps[found], found) if found >= 0 else -1
 
     def add_trace(self, trace: Trace) -> list[int]:
         """Add a run of this program; return its nodes."""
@@ -234,6 +318,10 @@ class Walk:
             number = self._node(number).parent
         return way[::-1]
 
+    def depth(self, number: int) -> int:
+        """Return the number of steps from the first state of its way to a node."""
+        return self._node(number).depth
+
     # Views --------------------------------------------------------------------------------------------------
 
     def about(self) -> dict[str, Any]:
@@ -242,7 +330,7 @@ class Walk:
             "name": self.name,
             "options": self.options,
             "constants": {name: str(value) for name, value in self.program.constants.items()},
-            "digest": self.program.digest[:12],
+            "digest": self.program.digest[:DIGITS],
             "starts": self.starts,
             "beginnings": self.beginnings,
             "watched": self.watched,
@@ -278,7 +366,7 @@ class Walk:
             found = {**self.label(number), **self._shown(node.state, other, self._steps(node))}
             for step, transition in zip(found["enabled"], self._steps(node), strict=True):
                 step["known"] = node.children.get(transition.step)
-            found |= {"error": node.error, "watched": self._truths(node.state)}
+            found["error"] = self._enabled(node.state).error
             found["others"] = [dict(self._described(self._node(one).state)) for one in others]
             return found if self._beside is None else {**found, **self._implementation(number)}
 
@@ -311,12 +399,9 @@ class Walk:
         """Return the state of a node."""
         return self._node(number).state
 
-    def successors(self, state: State) -> list[Transition]:
+    def successors(self, state: State) -> tuple[Transition, ...]:
         """Return the enabled steps of a state that the specification can execute."""
-        found: list[Transition] = []
-        with suppress(SpecError):
-            found.extend(self.program.reference.successors(state))
-        return found
+        return self._enabled(state).steps
 
     def _shown(self, state: State, other: State | None, steps: Sequence[Transition]) -> dict[str, Any]:
         return {
@@ -456,69 +541,67 @@ class Walk:
                 loop=loop - before if loop is not None and loop >= before else None,
                 initial=not before and self._nodes[way[0]].state in self._starts,
             )
-            return picture(Part(trace, before, self._nodes[way[0]].down), self.name, first, last)
+            drawn, growing = self._growing
+            if growing is None or way[: len(drawn)] != drawn:
+                growing = GrowingDiagram(trace, self.name)
+            self._growing = way, growing
+            part = Part(trace, before, self._nodes[way[0]].down)
+            return picture(part, growing.of(trace), first, last)
 
     # Questions ----------------------------------------------------------------------------------------------
 
     def watch(self, expression: str) -> None:
-        """Add a boolean expression over `self`, to evaluate in every view.
+        """Add an expression over `self`, of any type, to the watched ones.
 
         Raises:
             WalkError: it is no expression of the language.
         """
         with self._lock:
-            self._watched.setdefault(expression, self._asked(expression))
+            self._question(expression)
+            self._watched[expression] = None
 
     def forget(self, expression: str) -> None:
         """Remove a watched expression."""
         with self._lock:
             self._watched.pop(expression, None)
 
-    def _asked(self, expression: str) -> tuple[Program, str]:
-        try:
-            return asked(self.program, expression)
-        except SpecError as error:
-            raise WalkError(short_places(str(error))) from error
-
-    def _truths(self, state: State) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = []
-        for expression, (program, name) in self._watched.items():
-            try:
-                value, error = program.reference.holds(state, name), ""
-            except SpecError as wrong:
-                value, error = False, short_places(str(wrong))
-            found.append({"expression": expression, "value": value, "error": error})
-        return found
-
     @property
     def watched(self) -> list[str]:
         """Expressions that are watched, in the order in which they were added."""
         return list(self._watched)
 
-    def truths(self, way: Iterable[int], expressions: Iterable[str] | None = None) -> list[list[bool | None]]:
-        """Return, for each watched expression, its value in each node; None where it cannot be evaluated.
+    def values(self, numbers: Iterable[int], expressions: Iterable[str]) -> list[list[bool | str | None]]:
+        """Return for each expression its value in each node, as `value` gives it.
 
         Raises:
-            WalkError: an expression is not watched.
+            WalkError: there is no such node, or an expression is none of the language.
         """
         with self._lock:
-            states = [self._node(node).state for node in way]
-            asked = self.watched if expressions is None else list(expressions)
-            return [[self.truth(expression, state) for state in states] for expression in asked]
+            states = [self._node(number).state for number in numbers]
+            return [[self.value(one, state) for state in states] for one in expressions]
 
-    def truth(self, expression: str, state: State) -> bool | None:
-        """Return the value of a watched expression in a state; None where it cannot be evaluated.
+    def value(self, expression: str, state: State) -> bool | str | None:
+        """Return the value of an expression in a state: a boolean itself, any other value as text, None where
+        it cannot be evaluated.
 
         Raises:
-            WalkError: it is not watched.
+            WalkError: it is no expression of the language.
         """
-        if expression not in self._watched:
-            raise WalkError(f"{expression} is not watched")
-        program, name = self._watched[expression]
+        program, function = self._question(expression)
         try:
-            return program.reference.holds(state, name)
+            found = program.reference.value(state, function)
         except SpecError:
             return None
+        return found if isinstance(found, bool) else compact(found)
+
+    def _question(self, expression: str) -> tuple[Program, Callable[[Any], Any]]:
+        """Return an expression in the form that can be evaluated."""
+        if expression not in self._questions:
+            try:
+                self._questions[expression] = valued(self.program, expression)
+            except SpecError as error:
+                raise WalkError(short_places(str(error))) from error
+        return self._questions[expression]
 
     def check(self) -> tuple[list[Verdict], str]:
         """Check all properties within the bounds of a search.
@@ -543,7 +626,10 @@ class Walk:
         """
         with self._lock:
             node = self._node(number)
-            program, name = self._asked(expression)
+            try:
+                program, name = asked(self.program, expression)
+            except SpecError as error:
+                raise WalkError(short_places(str(error))) from error
             transitions = transitions_of(program)
             with under_limits(FIND):
                 space = TransitionSpace(transitions, [node.state])
@@ -572,6 +658,21 @@ class Walk:
                     raise WalkError(f"{compact_step(step)} is not enabled: {guard}") from guard
             told = f"{counted(len(steps), 'step')} from here; {len(space):,} states were seen"
             return self._numbered(way), told
+
+
+def digest(lines: Iterable[str]) -> str:
+    """Return a digest of a text of these lines, as addresses have it."""
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:DIGITS]
+
+
+def digest_of_state(program: Program, state: State) -> str:
+    """Return a digest of a state: of its parts and their values."""
+    return digest(f"{where} = {value}" for where, value in described(program, state))
+
+
+def digest_of_run(trace: Trace) -> str:
+    """Return a digest of a run: of its first state and of the names of its steps."""
+    return digest((digest_of_state(trace.program, trace.start), *map(compact_step, trace.steps)))
 
 
 def options_of(program: Program) -> list[str]:

@@ -23,6 +23,7 @@ PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-c
 KEYS = {
     "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Enter": 13, "Escape": 27, "Home": 36,
     "End": 35, "Backspace": 8, "Tab": 9, " ": 32,
+    "PageUp": 33, "PageDown": 34,
 }  # fmt: skip
 """Keys that are no signs, with the numbers by which browsers know them."""
 

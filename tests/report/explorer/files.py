@@ -27,5 +27,6 @@ def content(page: str) -> dict[str, Any]:
 
     for kind in ("views", "disabled", "places"):
         data[kind] = [part(item) for item in data.get(kind, [])]
+    data["values"] = {key: part(item) for key, item in data["values"].items()}
     data["tree"] = {key: part(item) for key, item in data.get("tree", {}).items()}
     return data

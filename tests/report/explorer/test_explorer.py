@@ -13,7 +13,7 @@ import sys
 import zlib
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from tests.report.explorer.files import content
@@ -22,13 +22,26 @@ from tests.report.explorer.runs import walked
 import antiphon
 from antiphon.conformance.report.explorer import Walk, saved_page
 from antiphon.conformance.report.explorer import saved as saving
+from antiphon.conformance.report.explorer import server as serving
 from antiphon.conformance.report.explorer.beside import Beside
 from antiphon.conformance.report.explorer.pictures import windows
 from antiphon.conformance.report.explorer.server import application
-from antiphon.conformance.report.explorer.walk import NUMBERED_MAX, WalkError
+from antiphon.conformance.report.explorer.walk import NUMBERED_MAX, Followed, WalkError, digest_of_run
 from antiphon.model.notation import compact_step
 from antiphon.model.trace import Trace
-from antiphon.spec.lang import Program, Spec, SpecError, action, eventually, fair, invariant, require
+from antiphon.spec.lang import (
+    Between,
+    Program,
+    Set,
+    Spec,
+    SpecError,
+    action,
+    eventually,
+    fair,
+    invariant,
+    record,
+    require,
+)
 
 TOKEN = "a-token"
 
@@ -89,19 +102,71 @@ def test_a_step_is_named_by_its_action_and_not_by_the_state_that_it_reaches() ->
 
 def test_a_way_is_opened_by_numbers_and_by_names(walk: Walk, counterexample: Trace) -> None:
     names = list(map(compact_step, counterexample.steps))
-    way, missing = walk.follow_names(0, names)
-    assert (len(way), missing) == (len(names) + 1, "")
+    start = walk.start(0)
+    found = walk.follow(start, names=names)
+    way = [start, *found.way]
+    assert (len(found.way), found.missing, found.left) == (len(names), "", 0)
     assert "UniformIntegrity" in walk.label(way[-1])["broken"]
     assert walk.add_trace(counterexample) == way
     choices = []
     for before, name in zip(way, names, strict=False):
         choices.append([one["step"] for one in walk.view(before)["enabled"]].index(name))
-    assert walk.follow(0, choices) == way
-    assert walk.follow_names(0, [names[0], "nothing()"]) == (way[:2], "nothing()")
+    assert walk.follow(start, choices).way == way[1:]
+    assert walk.follow(start, names=[names[0], "nothing()"]) == Followed(way[1:2], "nothing()")
+    assert walk.follow(start, [0], ["nothing()"]).way == [walk.take(start, 0)]
     with pytest.raises(WalkError, match="no step number 99"):
-        walk.follow(0, [99])
+        walk.follow(start, [99])
     with pytest.raises(WalkError, match="no initial state number 7"):
-        walk.follow(7, [])
+        walk.start(7)
+
+
+def test_a_long_way_is_followed_in_parts_and_its_steps_are_those_of_the_reference() -> None:
+    run = walked(300)
+    names = list(map(compact_step, run.steps))
+    walk, other = (Walk(run.program, "alternating-bit") for _ in range(2))
+    whole = walk.follow(walk.start(0), names=names)
+    assert [walk.state_of(node) for node in whole.way] == list(run.states[1:])
+    node, parts = other.start(0), []
+    while True:
+        part = other.follow(node, names=names[sum(map(len, parts)) :], seconds=0.0)
+        parts.append(part.way)
+        node = part.way[-1]
+        if not part.left:
+            break
+    assert len(parts) == 300
+    assert [other.state_of(node) for part in parts for node in part] == list(run.states[1:])
+
+
+def test_of_two_steps_with_one_name_the_number_decides() -> None:
+    @record
+    class Red:
+        of: Annotated[int, Between(0, 1)]
+
+    @record
+    class Blue:
+        of: Annotated[int, Between(0, 1)]
+
+    @record
+    class Ball:
+        colour: Red | Blue
+
+    class Urn(Spec):
+        taken: Set[Ball] = frozenset()
+
+        @action
+        def take(self, ball: Ball) -> None:
+            """Take a ball, once."""
+            require(ball not in self.taken)
+            self.taken = self.taken | {ball}
+
+    walk = Walk(antiphon.program(Urn), "Urn")
+    start = walk.start(0)
+    texts = [one["step"] for one in walk.view(start)["enabled"]]
+    twice = [place for place, text in enumerate(texts) if texts.count(text) > 1]
+    assert len(twice) == 4
+    for place in twice:
+        (node,) = walk.follow(start, [place], [texts[place]]).way
+        assert node == walk.take(start, place)
 
 
 def test_what_is_disabled_has_its_guard(walk: Walk) -> None:
@@ -131,16 +196,32 @@ def test_a_search_begins_where_one_stands(walk: Walk) -> None:
 
 def test_a_watched_expression_is_evaluated_in_every_state(walk: Walk) -> None:
     start = walk.starts[0]
-    walk.watch("len(self.network) == 0")
+    watched = [
+        "len(self.network) == 0",
+        "len(self.network)",
+        "self.delivered_queue[Process(0)]",
+        "max(len(self.delivered_queue[p]) for p in self.each(Process))",
+        "{p for p in self.each(Process) if self.holder == p}",
+        "max(len(self.network) for m in self.delivered_queue[Process(0)])",
+    ]
+    for expression in watched:
+        walk.watch(expression)
     after = walk.take(start, 0)
-    assert [one["value"] for one in walk.view(start)["watched"]] == [True]
-    assert walk.truths([start, after]) == [[True, False]]
+    assert walk.about()["watched"] == watched
+    assert walk.values([start, after], watched) == [
+        [True, False], ["0", "1"], ["{}", "{m0}"], ["0", "1"], ["{}", "{}"], [None, "1"],
+    ]  # fmt: skip
     walk.forget("len(self.network) == 0")
-    assert walk.view(start)["watched"] == []
-    with pytest.raises(WalkError, match="no expression of Python"):
-        walk.watch("1 +")
-    with pytest.raises(WalkError, match="is not watched"):
-        walk.truths([start], ["len(self.network) == 0"])
+    assert walk.watched == watched[1:]
+    for wrong, told in (
+        ("1 +", "no expression of Python"),
+        ("self.nothing", "has no 'nothing'"),
+        ("__import__('os').getcwd()", "cannot be called in a specification"),
+        ("[m for m in self.each(Message)]", "a list is mutable"),
+    ):
+        with pytest.raises(WalkError, match=told):
+            walk.watch(wrong)
+        assert wrong not in walk.watched
 
 
 def test_a_pinned_state_stands_beside(walk: Walk) -> None:
@@ -206,6 +287,22 @@ def test_a_long_way_is_drawn_in_windows_whose_steps_keep_their_numbers() -> None
     for node, first in ((way[180], 120), (way[3], 5), (way[3], 0)):
         with pytest.raises(WalkError, match="there is no diagram of the steps"):
             walk.picture(node, first)
+
+
+def test_a_diagram_that_grows_is_the_one_that_is_drawn_at_once() -> None:
+    for name, steps in (("figure-5", 12), ("ewd840", 6), ("sequencer", 12)):
+        walk, program = Walk(antiphon.program(name), name), antiphon.program(name)
+        way = [walk.start(0)]
+        for number in range(steps):
+            enabled = walk.view(way[-1])["enabled"]
+            if not enabled:
+                break
+            way.append(walk.take(way[-1], number * 7919 % len(enabled)))
+            drawn = walk.picture(way[-1])
+            other = Walk(program, name)  # it draws all steps at once
+            names = [walk.label(node)["step"] for node in way[1:]]
+            assert drawn == other.picture(other.follow(other.start(0), names=names).way[-1]), (name, number)
+        assert walk.picture(way[2])["last"] == 2
 
 
 def test_who_crashed_before_a_window_has_no_line_in_it() -> None:
@@ -295,9 +392,9 @@ def test_the_steps_of_a_run_have_their_numbers_unless_it_is_long(walk: Walk, cou
     choices = [walk.label(node)["choice"] for node in way]
     assert choices[0] == -1
     other = Walk(walk.program, "figure-5")
-    followed = other.follow(0, choices[1:])
-    assert [other.label(node)["step"] for node in followed] == [walk.label(node)["step"] for node in way]
-    assert [other.label(node)["choice"] for node in followed] == choices
+    followed = other.follow(other.start(0), choices[1:]).way
+    assert [other.label(node)["step"] for node in followed] == [walk.label(node)["step"] for node in way[1:]]
+    assert [other.label(node)["choice"] for node in followed] == choices[1:]
     run = walked(NUMBERED_MAX + 1)
     long = Walk(run.program, "alternating-bit")
     assert {long.label(node)["choice"] for node in long.add_trace(run)} == {-1}
@@ -420,12 +517,14 @@ def test_a_file_of_too_many_states_says_what_is_in_it(
 
 
 def test_a_file_watches_what_it_was_written_with_and_can_load_nothing(walk: Walk) -> None:
-    walk.watch("len(self.network) == 0")
+    watched = ["len(self.network) == 0", "self.network"]
+    for expression in watched:
+        walk.watch(expression)
     page, _ = saved_page(walk)
     data = content(page)
-    truths = data["truths"]["len(self.network) == 0"]
-    assert [value == "{}" for value in (values(view)["network"] for view in data["views"])] == truths
-    assert data["about"]["watched"] == ["len(self.network) == 0"]
+    networks = [values(view)["network"] for view in data["views"]]
+    assert data["values"] == {watched[0]: [text == "{}" for text in networks], watched[1]: networks}
+    assert data["about"]["watched"] == watched
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
     script = re.search(r'<script type="module">(.*?)</script>', page, re.DOTALL)
     assert policy is not None
@@ -435,8 +534,8 @@ def test_a_file_watches_what_it_was_written_with_and_can_load_nothing(walk: Walk
 
 
 def test_a_run_that_is_too_large_is_cut_at_its_begin(walk: Walk, counterexample: Trace) -> None:
-    page, told = saved_page(walk, {"twice": counterexample}, states_max=1, bytes_max=75_000)
-    assert len(page.encode()) <= 75_000
+    page, told = saved_page(walk, {"twice": counterexample}, states_max=1, bytes_max=85_000)
+    assert len(page.encode()) <= 85_000
     labels = content(page)["traces"]["twice"]
     there = [label["node"] >= 0 for label in labels]
     assert there[-1]
@@ -513,7 +612,7 @@ def test_only_who_knows_the_token_and_the_host_is_answered(walk: Walk) -> None:
     assert (status, headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert b"explorer.css" in body
     assert "default-src 'none'" in headers["content-security-policy"]
-    for name in ("explorer.css", "explorer.js", "remote.js", "elements.js", "address.js"):
+    for name in ("explorer.css", "explorer.js", "remote.js", "elements.js", "address.js", "watches.js"):
         assert request(walk, f"/{TOKEN}/{name}")[0] == 200
     assert request(walk, "/")[0] == 404
     assert request(walk, "/another-token/")[0] == 404
@@ -539,7 +638,7 @@ def test_questions_are_answered_and_errors_are_sentences(walk: Walk, counterexam
     assert (status, about["name"], about["traces"]) == (
         200,
         "figure-5",
-        {"twice": {"steps": 8, "loop": None}},
+        {"twice": {"steps": 8, "loop": None, "digest": digest_of_run(counterexample)}},
     )
     start = about["starts"][0]
     assert ask(walk, "view", {"node": start})[1]["node"] == start
@@ -552,6 +651,11 @@ def test_questions_are_answered_and_errors_are_sentences(walk: Walk, counterexam
     assert [one["step"] for one in ask(walk, "trace", {"name": "twice"}, runs)[1]][1:] == list(
         map(compact_step, counterexample.steps)
     )
+    questions = [{"question": "view", "given": {"node": start}}, {"question": "view", "given": {"node": 999}}]
+    one, other = ask(walk, "several", {"questions": questions})[1]
+    assert one == {"answer": ask(walk, "view", {"node": start})[1]}
+    assert "there is no state number 999" in other["error"]
+    assert ask(walk, "several", {"questions": [{"question": "nothing", "given": {}}]})[0] == 400
     status, drawn = ask(walk, "picture", {"node": start, "first": 1})
     assert (status, drawn["svg"][:4]) == (200, "<svg")
     assert ask(walk, "picture", {"node": 99999, "first": 1})[0] == 400
@@ -564,12 +668,41 @@ def test_an_address_of_another_specification_is_walked_by_names(walk: Walk, coun
     same = ask(walk, "open", given)[1]
     assert (len(same["way"]), same["told"]) == (len(names) + 1, "")
     other = ask(walk, "open", {**given, "digest": "0"})[1]
-    assert "has changed" in other["told"]
+    assert "taken by their names" in other["told"]
     assert len(other["way"]) == len(names) + 1
     short = ask(walk, "open", {**given, "names": [names[0], "gone()"], "digest": "0"})[1]
     assert "Step 2 of the address, gone(), is not enabled" in short["told"]
     by_number = ask(walk, "open", {**given, "choices": [0], "names": ["anything()"]})[1]
     assert by_number["way"][-1]["step"] == walk.label(walk.take(walk.starts[0], 0))["step"]
+
+
+def test_an_address_is_followed_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving, "OPENED_S", 0.0)
+    run = walked(20)
+    app = application(Walk(run.program, "alternating-bit"), TOKEN)
+    names = list(map(compact_step, run.steps))
+    given = {"start": 0, "choices": [], "digest": asked(app, "about", {})["digest"]}
+    found = asked(app, "open", {**given, "names": names})
+    way = found["way"]
+    while found["left"]:
+        assert len(way) + found["left"] == 21
+        found = asked(app, "open", {**given, "names": names[len(way) - 1 :], "after": way[-1]["node"]})
+        way += found["way"]
+    assert [one["step"] for one in way[1:]] == names
+    lost = {**given, "names": ["gone()"], "after": way[-1]["node"]}
+    assert "Step 21 of the address, gone(), is not enabled" in asked(app, "open", lost)["told"]
+
+
+def test_a_run_has_a_digest_of_its_begin_and_its_steps(counterexample: Trace, figure5: Program) -> None:
+    same = Trace(figure5, counterexample.start, counterexample.transitions, "another name")
+    shorter = Trace(figure5, counterexample.start, counterexample.transitions[:-1])
+    ring = antiphon.program("ewd840", nodes=2)
+    first, other = (Trace(ring, state, ()) for state in ring.reference.initial()[:2])
+    assert digest_of_run(same) == digest_of_run(counterexample)
+    assert len({digest_of_run(one) for one in (counterexample, shorter, first, other)}) == 4
+    page, _ = saved_page(Walk(figure5, "figure-5"), {"twice": counterexample}, states_max=10)
+    told = content(page)["about"]["traces"]["twice"]
+    assert told == {"steps": 8, "loop": None, "digest": digest_of_run(counterexample), "before": 0}
 
 
 def test_the_command_writes_a_file_and_refuses_what_excludes_itself(

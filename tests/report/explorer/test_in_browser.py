@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.report.explorer.chromium import Browser, serving
+from tests.report.explorer.runs import walked
 
 import antiphon
 from antiphon.conformance.report.answers import Answer, of_report
@@ -64,6 +65,29 @@ class Turning(Spec):
     turns = fair("turn")
     stops = eventually("is_stopped")
 '''.replace("MANY", f"({'True, ' * 60})")
+
+
+HEATED = """
+from typing import Annotated
+
+from antiphon.spec.lang import Between, Spec, action, require
+
+
+class Lamp(Spec):
+    # A lamp that grows warm, which no log tells.
+
+    lit: bool = False
+    heat: Annotated[int, Between(0, 2)] = 0
+
+    @action
+    def press(self) -> None:
+        self.lit = not self.lit
+
+    @action
+    def warm(self) -> None:
+        require(self.heat < 2)
+        self.heat += 1
+"""
 
 
 def at(browser: Browser, number: int) -> None:
@@ -372,10 +396,19 @@ def test_the_address_holds_ten_thousand_steps(browser: Browser) -> None:
         at(browser, 10_000)
         assert browser.text("#fields") == shown
         assert "All steps of the address are still enabled" in notice(browser)
+        place = link.partition("#")[2]
         browser.key("1")
         at(browser, 10_001)
         assert address(browser) != link
         assert browser.text("#address-told") == ""
+    painted = []
+    for _ in range(3):
+        with serving("die-hard") as there:
+            browser.window(f"{there}#{place}")
+            painted.append(browser.first_paint())
+            at(browser, 10_000)
+            assert (browser.text("#fields"), notice(browser)) == (shown, "")
+    assert min(painted) < 1.0
 
 
 def test_an_address_that_the_browser_does_not_take_is_told(browser: Browser) -> None:
@@ -590,7 +623,7 @@ def test_a_log_is_walked_with_the_states_in_which_the_system_may_be(
         browser.until("document.querySelector('#log [aria-current]').dataset.index === '2'")
         browser.key("1")
         browser.until("document.getElementById('possible').hidden")
-        assert ";line=1;state=2" in link
+        assert re.search(r";line=1;x=\w{12};state=2;v=\w{12};n=time_out", link)
         browser.window(link)
         assert browser.text("#fields") == shown
         if pictures:
@@ -611,6 +644,99 @@ def test_a_log_that_is_not_explained_says_what_keeps_its_line_back(browser: Brow
         assert "become_leader(s0)" in kept
         assert "✗ requires 2 * votes > self.servers" in kept
         assert re.search(r"raft\.py:\d+", kept)
+
+
+def test_a_place_in_a_log_is_found_again_or_the_nearest_is_shown(browser: Browser, tmp_path: Path) -> None:
+    spec, press = tmp_path / "lamp.py", {"action": "press"}
+    log = written(tmp_path, [press, {**press, "state": {"lit": False}}])
+    words = (f"{spec}:Lamp", "--observed", str(log), "--hidden", "warm:2")
+
+    def opened(place: str) -> tuple[str, str, str]:
+        with serving(*words) as there:
+            browser.window(f"{there}#{place}")
+            line = browser.run("document.querySelector('#log [aria-current]').dataset.index")
+            return line, browser.text("#fields"), notice(browser)
+
+    spec.write_text(HEATED, encoding="utf-8")
+    with serving(*words) as there:
+        browser.window(there)
+        browser.key("n")
+        browser.until("document.querySelectorAll('#possible button').length === 3")
+        browser.key("]")
+        browser.key("]")
+        browser.until("document.querySelector('#possible [aria-pressed=true]').innerText === '3'")
+        shown = browser.text("#fields")
+        place = address(browser).partition("#")[2]
+        assert "heat\t2" in shown
+    assert opened(place) == ("1", shown, "")
+    spec.write_text(HEATED.replace("    lit:", "    worn: bool = False\n    lit:"), encoding="utf-8")
+    line, fields, told = opened(place)
+    assert (line, "heat\t2" in fields) == ("1", True)
+    assert told == (
+        "The specification has changed since this address was made. "
+        "The state was found again by the names of its steps."
+    )
+    spec.write_text(HEATED.replace("heat < 2", "heat < 1"), encoding="utf-8")
+    line, fields, told = opened(place)
+    assert (line, "heat\t1" in fields) == ("1", True)
+    assert "The system cannot be in the state of this address here: this is state 2 of 2" in told
+    spec.write_text(HEATED, encoding="utf-8")
+    written(tmp_path, [{"action": "warm"}, press])
+    line, fields, told = opened(place)
+    assert (line, "heat\t2" in fields) == ("2", True)
+    assert told == "The log has changed since this address was made: its line stands elsewhere."
+
+
+def test_another_run_of_the_same_name_is_told(browser: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "run.itf.json"
+    save(walked(310), file)
+    with serving("--trace", str(file)) as there:
+        browser.window(there)
+        browser.key("End")
+        at(browser, 310)
+        browser.key("1")
+        at(browser, 311)
+        place, shown = address(browser).partition("#")[2], browser.text("#fields")
+    for steps, told in (
+        (310, ""),
+        (320, "run.itf.json is another run than when this address was made: this is its step 310."),
+        (305, "this is its step 305. It has no step 310."),
+    ):
+        save(walked(steps), file)
+        with serving("--trace", str(file)) as there:
+            browser.window(f"{there}#{place}")
+            at(browser, min(steps, 310) + 1)
+            assert told in notice(browser)
+            assert bool(told) == bool(notice(browser))
+            if not told:
+                assert browser.text("#fields") == shown
+
+
+def test_values_of_watched_expressions_are_shown_with_their_changes(
+    browser: Browser, counterexamples: list[Path], tmp_path: Path, pictures: Path | None
+) -> None:
+    file, queue = tmp_path / "watched.html", "self.delivered_queue[Process(1)]"
+    words = ["--trace", str(counterexamples[0]), "--watch", queue, "--watch", "len(self.network)"]
+    explored(*words, "--html", str(file))
+    with serving("--trace", str(counterexamples[0])) as there:
+        for page in (there, file.as_uri()):
+            browser.window(page)
+            at(browser, 0)
+            for expression in (queue, "len(self.network)") if page == there else ():
+                browser.key("w")
+                browser.write(expression)
+                browser.key("Enter")
+            browser.until("document.querySelectorAll('#watched .changes').length === 2")
+            assert browser.text("#watched li > b") == "{}"
+            rows = browser.each("#watched > li:first-child .changes li", "one.innerText")
+            assert [row.split() for row in rows] == [["0–5", "{}"], ["6–8", "{m0}"]]
+            browser.click("#watched > li:first-child .changes li:nth-child(2) button")
+            at(browser, 6)
+            browser.until("document.querySelector('#watched li > b').innerText === '{m0}'")
+            assert "● changed, before: {}" in browser.text("#watched > li")
+            assert "{m0}" in browser.text("#watched .changes [aria-current]")
+            if pictures:
+                browser.picture(pictures / f"watched-{page.partition(':')[0]}.png")
 
 
 def explored(*words: str) -> None:
@@ -738,13 +864,58 @@ def test_everything_is_reached_by_the_keyboard(browser: Browser, counterexamples
         browser.run("document.activeElement.blur()")
         browser.key("?")
         told = browser.text("#help")
-        for key in "kjfldxupwcrsnNyiI":
+        for key in "kjfldxupwcrsnNyiIgGo":
             assert re.search(rf"\b{key}\b", told), key
         browser.key("r")
         assert browser.run("document.activeElement.id") == "runs"
         browser.key("Escape")
         browser.key("/")
         assert browser.run("document.activeElement.id") == "find-text"
+
+
+def test_any_row_of_a_list_is_reached_by_the_keyboard(
+    browser: Browser, long_run: Path, tmp_path: Path, pictures: Path | None
+) -> None:
+    def cursor() -> int:
+        named = browser.run("document.activeElement.getAttribute('aria-activedescendant')")
+        return int(str(named).rpartition("-")[2])
+
+    with serving("--trace", str(long_run)) as there:
+        browser.window(there)
+        browser.key("g")
+        assert browser.run("document.activeElement.id") == "way"
+        for keys, row in (
+            (["ArrowDown", "ArrowDown"], 2), (["ArrowUp"], 1), (["End"], 10_000), (["Home"], 0),
+            (list("7421"), 7421),
+        ):  # fmt: skip
+            for key in keys:
+                browser.key(key)
+            assert cursor() == row
+            assert step_of(browser) == 0
+        browser.key("PageDown")
+        assert cursor() > 7423
+        browser.key("PageUp")
+        assert cursor() == 7421
+        if pictures:
+            browser.picture(pictures / "cursor.png")
+        browser.key("Enter")
+        at(browser, 7421)
+        browser.key("ArrowDown")
+        browser.key("Enter")
+        at(browser, 7422)
+        browser.key("Escape")
+        browser.key("ArrowLeft")
+        at(browser, 7421)
+    words = ["--observed", str(written(tmp_path, LOG)), "--hidden", "update_term:1"]
+    with serving("raft", *words) as there:
+        browser.window(there)
+        browser.key("G")
+        browser.key("3")
+        browser.key("Enter")
+        browser.until("document.querySelector('#log [aria-current]').dataset.index === '3'")
+        browser.key("Home")
+        browser.key("Enter")
+        browser.until("document.querySelector('#log [aria-current]').dataset.index === '0'")
 
 
 def light(colour: str) -> float:
@@ -768,6 +939,8 @@ def test_it_is_readable_light_dark_narrow_and_without_colour(
         browser.until("document.querySelectorAll('#disabled li').length > 0")
         if pictures:
             browser.picture(pictures / f"{look}.png")
+        marks = browser.each("#picture g > g > path", "one.getAttribute('d')")  # those of the legend
+        assert len(marks) == len(set(marks)) == 3  # the kinds of messages
         assert browser.run("document.documentElement.scrollWidth <= innerWidth")
         paper = light(browser.run("getComputedStyle(document.body).backgroundColor"))
         for selector in ("body", "#disabled .steps", "#disabled .note", "#constants", "#way .broken"):
@@ -809,11 +982,11 @@ def test_ten_thousand_steps_are_walked_without_waiting(browser: Browser, long_ru
         took = browser.timed(["ArrowLeft"] * 30)
         at(browser, 9_970)
         assert browser.count("#way .row") < 100
-        browser.until("location.hash.includes(';run=long.itf.json;at=9970')")
+        browser.until("location.hash.includes(';run=long.itf.json;r=') && location.hash.endsWith(';at=9970')")
         browser.key("w")
         browser.write("len(self.messages) == 0")
         browser.key("Enter")
-        browser.until("document.querySelectorAll('#watched .line > *').length === 400")
+        browser.until("document.querySelector('#watched .line')?.innerText.length === 400")
     assert min(painted) < 1.0
     assert statistics.median(took.states) < 0.05
     assert statistics.median(took.wholes) < 0.05

@@ -16,7 +16,7 @@ from antiphon.conformance.compare.validation import Possible, read_logs, validat
 from antiphon.conformance.report.explorer import Walk, saved_page
 from antiphon.conformance.report.explorer import saved as saving
 from antiphon.conformance.report.explorer.observed import ObservedLogs
-from antiphon.conformance.report.explorer.walk import WalkError
+from antiphon.conformance.report.explorer.walk import WalkError, digest, digest_of_state
 from antiphon.model.bounds import Bounds
 from antiphon.model.changes import described
 from antiphon.spec.lang import Program
@@ -164,11 +164,15 @@ def test_the_page_gets_lines_states_and_the_guard_that_is_false(raft: Program, s
         assert re.fullmatch(r"spec/examples/raft\.py:\d+:\d+", why["at"])
         assert why["steps"] == ["become_leader(s0)"]
     walk = Walk(raft, "raft")
+    assert about["lines"][1]["digest"] == digest([json.dumps(SHORT[0])])
     ways = [short.enter(walk, 1, state) for state in range(3)]
     assert {tuple(label["line"].rpartition(":")[2] for label in way) for way in ways} == {
         ("", "1"), ("", "1", "hidden"),
     }  # fmt: skip
     assert len({way[-1]["node"] for way in ways}) == 3
+    assert [one["digest"] for one in place["states"]] == [
+        digest_of_state(raft, walk.state_of(way[-1]["node"])) for way in ways
+    ]
     assert walk.view(ways[1][-1]["node"])["enabled"]
     for wrong in ((7, 0), (1, 9)):
         with pytest.raises(WalkError, match=r"no line number 7|no state number 9"):

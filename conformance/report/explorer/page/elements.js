@@ -21,25 +21,66 @@ export function valueCell(value, isOpen, toggle) {
   return cell;
 }
 
-// A list of `count()` rows; `row(index)` makes one.
-export function longList(box, count, row) {
+// A list of `count()` rows; `row(index)` makes one, `go(index)` is called where Enter is pressed on a row.
+//
+// A list that has the focus has a cursor: the arrows, Page Up and Page Down, Home and End move it, and so does a number that
+// is typed. Enter goes to its row. Where the list has no focus, its cursor stands where the page stands.
+export function longList(box, count, row, go) {
   const space = text("div", ""), rows = text("div", "", "rows");
+  let now = 0, cursor = 0, typed = "";
   box.append(space, rows);
+  box.setAttribute("role", "listbox");
   function draw() {
     const first = Math.max(0, Math.floor(box.scrollTop / ROW) - 5);
     const last = Math.min(count(), first + Math.ceil(box.clientHeight / ROW) + 10);
     rows.style.top = `${first * ROW}px`;
     const made = [];
-    for (let index = first; index < last; index += 1) made.push(row(index));
+    for (let index = first; index < last; index += 1) {
+      const one = row(index);
+      one.id = `${box.id}-${index}`;
+      one.setAttribute("role", "option");
+      one.setAttribute("aria-selected", String(index === now));
+      one.setAttribute("aria-posinset", String(index + 1));
+      one.setAttribute("aria-setsize", String(count()));
+      if (index === cursor) one.classList.add("cursor");
+      made.push(one);
+    }
     rows.replaceChildren(...made);
+    if (cursor >= first && cursor < last) box.setAttribute("aria-activedescendant", `${box.id}-${cursor}`);
+    else box.removeAttribute("aria-activedescendant");
   }
+  function reveal(index, room) {
+    const top = index * ROW;
+    if (top < box.scrollTop || top + ROW > box.scrollTop + box.clientHeight) box.scrollTop = Math.max(0, top - room);
+    draw();
+  }
+  function moved(to) {
+    const up = to < cursor;
+    cursor = Math.max(0, Math.min(to, count() - 1));
+    reveal(cursor, up ? 0 : box.clientHeight - ROW - 2);
+  }
+  const page = () => Math.max(1, Math.floor(box.clientHeight / ROW) - 1);
+  const keys = {
+    ArrowUp: () => moved(cursor - 1), ArrowDown: () => moved(cursor + 1), PageUp: () => moved(cursor - page()),
+    PageDown: () => moved(cursor + page()), Home: () => moved(0), End: () => moved(count() - 1), Enter: () => go(cursor),
+  };
+  box.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const digit = /^[0-9]$/.test(event.key);
+    typed = digit ? (typed + event.key).slice(-9) : "";
+    if (!digit && !keys[event.key]) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (digit) moved(Number(typed)); else keys[event.key]();
+  });
+  box.addEventListener("focus", () => { typed = ""; });
+  box.addEventListener("blur", () => { cursor = now; draw(); });
   box.addEventListener("scroll", draw);
   new ResizeObserver(draw).observe(box);
   return (here) => {
     space.style.height = `${count() * ROW}px`;
-    const top = here * ROW;
-    if (top < box.scrollTop || top + ROW > box.scrollTop + box.clientHeight) box.scrollTop = Math.max(0, top - box.clientHeight / 2);
-    draw();
+    now = cursor = here;
+    reveal(here, box.clientHeight / 2);
   };
 }
 

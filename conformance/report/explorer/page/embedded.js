@@ -19,16 +19,16 @@ function embedded(stored) {
     return known.get(name);
   };
   const each = (kind) => new Proxy({}, {get: (_, key) => lazily(kind, key)});
-  const data = {...stored, views: each("views"), disabled: each("disabled"), places: each("places"), tree: each("tree")};
+  const data = {...stored, views: each("views"), disabled: each("disabled"), places: each("places"), tree: each("tree"), values: each("values")};
   const copy = (value) => JSON.parse(JSON.stringify(value));
-  const values = (node) => Object.fromEntries(data.views[node].fields.map((field) => [field.where, field.value]));
+  const fields = (node) => Object.fromEntries(data.views[node].fields.map((field) => [field.where, field.value]));
   const view = (node, before, others) => {
     const found = copy(data.views[node]);
     if (before !== null && before !== undefined) {
-      const old = values(before);
+      const old = fields(before);
       for (const field of found.fields) field.before = old[field.where] === undefined || old[field.where] === field.value ? null : old[field.where];
     }
-    found.others = (others || []).map(values);
+    found.others = (others || []).map(fields);
     return found;
   };
   const label = (node, step, choice) => ({node, step, choice, emits: [], broken: [], branches: 0});
@@ -51,7 +51,7 @@ function embedded(stored) {
       if (!picture) return {told: there ? `This file has the diagram of this run from step ${there.first.toLocaleString("en")} on.` : "This file has no room for the diagram of this run."};
       return {...picture, svg: await inflated(picture.svg)};
     },
-    truths: async (way, expressions) => expressions.map((expression) => way.map((node) => node < 0 ? null : data.truths[expression][node])),
+    values: async (nodes, expressions) => expressions.map((one) => nodes.map((node) => data.values[one][node])),
     place: async (line) => data.places[line],
     enter: async (line, state) => {
       const way = [];
@@ -61,17 +61,17 @@ function embedded(stored) {
     open: async (address) => {
       const same = address.digest === data.about.digest, named = data.about.beginnings.indexOf(address.begins);
       const start = same || named < 0 ? address.start : named, way = [];
-      let node = data.about.starts[start] ?? -1, told = same ? "" : "The specification has changed since this address was made; its steps were taken by their names.";
+      let node = data.about.starts[start] ?? -1, told = same ? "" : "All steps of the address were taken by their names.";
       if (node < 0) throw new Error(`Initial state ${start + 1}, with which this address begins, is not in this file.`);
       way.push(label(node, "the start", -1));
       for (let index = 0; index < Math.max(address.choices.length, address.names.length); index += 1) {
         const steps = data.views[node].enabled;
         const at = same && address.choices.length >= address.names.length ? address.choices[index] : steps.findIndex((one) => one.step === address.names[index]);
-        if (!steps[at] || steps[at].to === -1) { told = `${same ? "" : "The specification has changed since this address was made. "}Step ${index + 1} of this address is not in this file.`; break; }
+        if (!steps[at] || steps[at].to === -1) { told = `Step ${index + 1} of this address is not in this file: the walk ends before it.`; break; }
         way.push({...label(steps[at].to, steps[at].step, at), emits: steps[at].emits, broken: steps[at].breaks});
         node = steps[at].to;
       }
-      return {way, told};
+      return {way, told, left: 0};
     },
   };
 }

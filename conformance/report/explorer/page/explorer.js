@@ -2,16 +2,17 @@
 //
 // source.features: which there are of find, watch, picture, check.
 // source.about(), .view(node, before, others), .take(node, choice), .disabled(node), .trace(name), .open(address),
-// .watch(expression), .forget(expression), .truths(nodes, expressions), .find(node, expression), .picture(way, window), .check(),
+// .watch(expression), .forget(expression), .values(nodes, expressions), .find(node, expression), .picture(way, window), .check(),
 // .place(line), .enter(line, state): promises.
 import { readAddress, writeAddress } from "./address.js";
 import { longList, rowOf, text, valueCell } from "./elements.js";
+import { watchedItem, watches } from "./watches.js";
 
 const WALKED_MAX = 20;
-const SIGNS_MAX = 400;
 const NUMBERED_MAX = 300;  // steps of a run whose numbers are known
 const STRIDE = 30;         // steps by which windows of the diagram are apart; each has twice as many
 const ADDRESS_MS = 350;    // browsers refuse more writes of the address than a hundred in half a minute
+const SCROLLS = {ArrowUp: [0, -60], ArrowDown: [0, 60], ArrowLeft: [-60, 0], ArrowRight: [60, 0]};
 const $ = (id) => document.getElementById(id);
 
 export async function start(source) {
@@ -21,7 +22,7 @@ export async function start(source) {
   let shown = {
     way: [], here: 0, view: null,
     run: "",                    // the run that is walked, "" if it was left
-    left: {run: "", at: 0},     // the run that was left, and where
+    left: {run: "", at: 0, log: null},  // the run that was left, or the line and state of the log (with its step), and where
     others: [],                 // runs that stand beside: name and labels
     pinned: null,               // the node whose values stand beside
     line: null, place: null, state: 0,  // the line of the log, the states in which the system may be there, and the number of this one
@@ -38,9 +39,10 @@ export async function start(source) {
   $("picture-part").hidden = !source.features.includes("picture");
   document.querySelector("main").classList.toggle("no-picture", !source.features.includes("picture"));
 
-  const drawWay = longList($("way"), () => shown.way.length, wayRow);
-  const drawStarts = longList($("starts"), () => (shown.way.length ? about.starts.length : 0), startRow);
-  const drawLog = longList($("log"), () => (about.log ? about.log.lines.length : 0), logRow);
+  const drawWay = longList($("way"), () => shown.way.length, wayRow, (index) => guarded(() => goTo(index)));
+  const drawStarts = longList($("starts"), () => (shown.way.length ? about.starts.length : 0), startRow, (index) => guarded(() => begin(index)));
+  const drawLog = longList($("log"), () => (about.log ? about.log.lines.length : 0), logRow, (index) => guarded(() => enter(index, 0)));
+  const watching = watches(source);
 
   function notice(message) { $("notice").textContent = message || ""; }
 
@@ -90,7 +92,7 @@ export async function start(source) {
   }
 
   // Leave what is shown for another way.
-  const LEFT = {run: "", left: {run: "", at: 0}, line: null, place: null, state: 0};
+  const LEFT = {run: "", left: {run: "", at: 0, log: null}, line: null, place: null, state: 0};
   async function leaveFor(changes, told) {
     keep();
     chosen = 0;
@@ -102,7 +104,7 @@ export async function start(source) {
     const told = loop === null ? "" : loop === last
       ? "This run stays in its last state for ever." : `This run goes on for ever: after the last step it repeats from step ${loop + 1}, marked ↻.`;
     const here = at === undefined ? labels.findIndex((one) => one.node >= 0) : Math.min(at, last);
-    await leaveFor({way: labels, here, run: name, left: {run: name, at: last}}, told);
+    await leaveFor({way: labels, here, run: name, left: {run: name, at: last, log: null}}, told);
   }
 
   function loopOf(name) {
@@ -162,7 +164,7 @@ export async function start(source) {
     await Promise.all([
       source.features.includes("picture") && drawWindow(Math.floor(here / STRIDE)),
       showWhy && drawDisabled(ticket, node),
-      watched.length && source.truths(seen().map((one) => one.node), watched).then(fresh(drawTruths)),
+      watched.length && watching.values(shown, watched).then(fresh(drawWatched)),
     ]);
     if (ticket === asked) document.documentElement.dataset.whole = "true";  // nothing more comes
   }
@@ -203,16 +205,21 @@ export async function start(source) {
 
   // The address ------------------------------------------------------------------------------------------------
 
-  // Of a long run that was opened by its name the address has that name, and what was walked after it; else all steps.
-  function placeOf({way, here, left, line, state}) {
-    if (line !== null) return {line, state, names: []};
-    const names = (from) => way.slice(from + 1, here + 1).map((one) => one.step);
+  // Of a long run that was opened by its name the address has that name, and what was walked after it; of a log the line and
+  // the state; else all steps.
+  function placeOf({way, here, left, line}) {
+    const names = (from, to) => way.slice(from + 1, to + 1).map((one) => one.step);
     const start = about.starts.indexOf(way[0].node), at = Math.min(here, left.at);
-    const given = runs.has(left.run) && runs.get(left.run).given;
-    if (given && (here > NUMBERED_MAX || start < 0)) return {run: left.run, at, names: names(at)};
+    if (left.log && here >= left.log.at && left.at === left.log.at && (line !== null || start < 0)) {
+      return {...left.log, names: names(0, left.at), further: names(left.at, here)};
+    }
+    const run = runs.get(left.run), given = run && run.given;
+    if (given && (here > NUMBERED_MAX || start < 0)) {
+      return {run: left.run, run_digest: run.digest, at: at + (run.before || 0), names: names(at, here)};
+    }
     if (start < 0) throw new Error("this way begins in no initial state");
     const choices = way.slice(1, here + 1).map((one) => one.choice);
-    return {start, choices: choices.every((one) => one >= 0) ? choices : [], begins: begins(start), names: names(0)};
+    return {start, choices: choices.every((one) => one >= 0) ? choices : [], begins: begins(start), names: names(0, here)};
   }
 
   // One write after the other, and not too many; the last one holds the place.
@@ -447,28 +454,15 @@ export async function start(source) {
     });
   }
 
-  // The states for which the signs of watched expressions stand on the page: all, or so many round this one.
-  function firstSeen() { return Math.max(0, Math.min(shown.here - 100, shown.way.length - SIGNS_MAX)); }
-  function seen() { return shown.way.slice(firstSeen(), firstSeen() + SIGNS_MAX); }
-
-  function drawTruths(rows) {
-    const {here} = shown;
-    $("watched").replaceChildren(...watched.map((expression, number) => {
-      const item = document.createElement("li"), values = rows[number], from = firstSeen(), now = values[here - from];
-      const drop = text("button", "✕");
-      drop.title = "watch it no more";
-      drop.onclick = () => guarded(async () => {
-        await source.forget(expression);
-        watched = watched.filter((one) => one !== expression);
-        $("watched").replaceChildren();
-        await show({});
-      });
-      const signs = text("span", "", "line");
-      signs.title = "one sign a state of the way: ● true, ○ false, ! it cannot be evaluated; underlined: here";
-      values.forEach((value, index) => signs.append(text(from + index === here ? "b" : "span", value === null ? "!" : value ? "●" : "○")));
-      item.append(...(source.features.includes("watch") ? [drop, " "] : []), text("code", expression), ": ", text("b", now === null ? "cannot be evaluated" : String(now)), signs);
-      return item;
-    }));
+  function drawWatched(rows) {
+    const {here} = shown, may = source.features.includes("watch");
+    $("watched").replaceChildren(...rows.map((row) => watchedItem(row, here, (step) => guarded(() => goTo(step)), may && (() => guarded(async () => {
+      await source.forget(row.expression);
+      watched = watched.filter((one) => one !== row.expression);
+      $("watched").replaceChildren();
+      await show({});
+    })))));
+    for (const list of $("watched").querySelectorAll("[aria-current]")) list.parentElement.scrollTop = list.offsetTop - list.parentElement.clientHeight / 2;
   }
 
   // The log -------------------------------------------------------------------------------------------------
@@ -480,15 +474,17 @@ export async function start(source) {
     return rowOf(parts, index, {here: index === line, later: line !== null && index > line, take: () => guarded(() => enter(index, 0))});
   }
 
-  async function enter(index, number) {
-    const last = about.log.lines.filter((one) => one.states !== null).length - 1;
-    const at = Math.max(0, Math.min(index, last));
+  const lastExplained = () => about.log.lines.filter((one) => one.states !== null).length - 1;
+
+  async function enter(index, number, note = "") {
+    const last = lastExplained(), at = Math.max(0, Math.min(index, last));
     const found = await source.place(at);
     const which = Math.max(0, Math.min(number, found.states.length - 1));
-    const entered = await source.enter(at, which);
-    if (entered[entered.length - 1].node < 0) { notice(`This state is not in this file: ${about.contents}.`); return; }
-    const told = index > last ? `${about.log.lines[index].at} is not explained: here are the states before it.` : "";
-    await leaveFor({way: entered, here: entered.length - 1, line: at, place: found, state: which}, told);
+    const entered = await source.enter(at, which), end = entered.length - 1;
+    if (entered[end].node < 0) { notice(`This state is not in this file: ${about.contents}.`); return; }
+    const told = note || (index > last ? `${about.log.lines[index].at} is not explained: here are the states before it.` : "");
+    const log = {line: at, line_digest: about.log.lines[at].digest, state: which, state_digest: found.states[which].digest, at: end};
+    await leaveFor({way: entered, here: end, line: at, place: found, state: which, left: {run: "", at: end, log}}, told);
   }
 
   function drawPlace() {
@@ -542,6 +538,7 @@ export async function start(source) {
     c: () => !$("check").hidden && $("check").click(),
     r: () => $("runs").focus(),
     s: () => { if ($("beside").hidden) return; $("beside").open = !$("beside").open; const box = $("besides").querySelector("input"); if ($("beside").open && box) box.focus(); },
+    g: () => $("way").focus(), G: () => about.log && $("log").focus(), o: () => !$("starts-part").hidden && $("starts").focus(),
     n: () => about.log && guarded(() => enter(shown.line === null ? 0 : shown.line + 1, 0)),
     N: () => about.log && guarded(() => enter(shown.line === null ? 0 : shown.line - 1, 0)),
     "]": () => shown.place && guarded(() => enter(shown.line, shown.state + 1)),
@@ -552,6 +549,7 @@ export async function start(source) {
     if (event.key === "Escape") { event.target.blur(); $("beside").open = false; return; }
     if (event.repeat && waiting) { event.preventDefault(); return; }  // a key that is held goes as fast as the page
     if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.shiftKey && event.target.id === "picture" && SCROLLS[event.key]) { event.preventDefault(); event.target.scrollBy(...SCROLLS[event.key]); return; }
     if (event.target.matches("select") || (event.target.matches("input") && event.target.type !== "checkbox")) return;
     if (event.key === "Enter" && event.target.matches("button, summary")) return;
     if (/^[1-9]$/.test(event.key)) { guarded(() => take(Number(event.key) - 1)); return; }
@@ -589,13 +587,13 @@ export async function start(source) {
 
   $("watch").onsubmit = (event) => {
     event.preventDefault();
+    const field = $("watch-text"), expression = field.value.trim();
+    if (!expression || watched.includes(expression)) return;
+    field.value = "";
+    field.blur();  // who types fast is back at the keys at once
     guarded(async () => {
-      const expression = $("watch-text").value.trim();
-      if (!expression || watched.includes(expression)) return;
-      await source.watch(expression);
+      try { await source.watch(expression); } catch (error) { field.value = expression; field.focus(); throw error; }
       watched.push(expression);
-      $("watch-text").value = "";
-      $("watch-text").blur();
       await show({}, "");
     });
   };
@@ -619,27 +617,83 @@ export async function start(source) {
   if (empty()) await show({way: [{node: about.starts[0], step: "the start", choice: -1, emits: [], broken: []}]});
   window.addEventListener("hashchange", () => location.reload());
   document.documentElement.dataset.ready = "true";
-  performance.mark("ready");
+  if (!performance.getEntriesByName("ready").length) performance.mark("ready");
 
   async function openPlace(given) {
     const own = given.spec === about.name && given.options === about.options.join(" ");
     const called = given.options.startsWith("--binding") ? given.options : `${given.spec} ${given.options}`.trim();
-    const other = own ? "" : `This address is of ${called}. Start: antiphon explore ${called}`;
+    const other = own ? "" : `This address is of ${called}. Start: antiphon explore ${called}. `;
     if (given.spec !== about.name) { notice(other); return; }
     const changed = other || (given.digest === about.digest ? "" : "The specification has changed since this address was made. ");
-    if (given.line !== null && about.log) { await enter(given.line, given.state); if (changed) notice(changed); return; }
-    if (given.run) {
-      if (!runs.has(given.run)) { notice(`This address is of the run ${given.run}, which was not opened: --trace ${given.run}`); return; }
-      await jump(given.run, given.at);
-      for (const [index, name] of given.names.entries()) {
-        const at = shown.view.enabled.findIndex((one) => one.step === name);
-        if (at < 0) { notice(`${changed}Step ${index + 1} after the run, ${name}, is not enabled: the walk ends before it.`); return; }
-        await take(at);
-      }
-      if (changed) notice(changed);
-      return;
+    if (given.line !== null && about.log) await openLine(given, changed);
+    else if (given.line !== null) notice(`${changed}This address is of a log, which was not opened: --observed`);
+    else if (given.run) await openRun(given, changed);
+    else await openWay(given, changed, other ? "Its steps were taken as far as they are enabled here." : "");
+  }
+
+  // A long way comes in parts. The first is shown at once, and the page tells how far the others are.
+  async function openWay(given, changed, instead) {
+    const count = Math.max(given.choices.length, given.names.length);
+    let found = await source.open(given), way = found.way, told = found.told;
+    while (found.left) {
+      const done = way.length - 1, upTo = (number) => number.toLocaleString("en");
+      const progress = `Step ${upTo(done)} of ${upTo(count)} of this address; the others are being taken …`;
+      if (!shown.way.length) { await show({way, here: done}, progress); performance.mark("ready"); } else notice(progress);
+      found = await source.open({...given, choices: given.choices.slice(done), names: given.names.slice(done), after: way[done].node});
+      way = way.concat(found.way);
+      told += found.told;
     }
-    const opened = await source.open(given);
-    await leaveFor({way: opened.way, here: opened.way.length - 1}, own ? opened.told : `${other}. Its steps were taken as far as they are enabled here.`);
+    shown = {...shown, way: []};  // what was shown on the way here is no way that somebody walked
+    await leaveFor({way, here: way.length - 1}, changed + (instead || told));
+  }
+
+  async function openRun(given, changed) {
+    const run = runs.get(given.run);
+    if (!run) { notice(`${changed}This address is of the run ${given.run}, which was not opened: --trace ${given.run}`); return; }
+    const at = given.at - (run.before || 0), same = !given.run_digest || given.run_digest === run.digest;
+    const labels = await run.load(), last = labels.length - 1, step = Math.max(0, Math.min(at, last));
+    const other = same ? "" : `${given.run} is another run than when this address was made: this is its step ${step.toLocaleString("en")}. `;
+    const missing = step === at ? "" : `It has no step ${given.at.toLocaleString("en")}. `;
+    await jump(given.run, step);
+    for (const [index, name] of given.names.entries()) {
+      const found = shown.view.enabled.findIndex((one) => one.step === name);
+      if (found < 0) { notice(`${changed}${other}${missing}Step ${index + 1} after the run, ${name}, is not enabled: the walk ends before it.`); return; }
+      await take(found);
+    }
+    if (changed || other || missing) notice(changed + other + missing);
+  }
+
+  // The line is found by its text, and the state by its digest or by the names of the steps that lead to it; else the page
+  // shows what is nearest, and says so.
+  async function openLine(given, changed) {
+    const lines = about.log.lines, last = lastExplained(), told = [changed];
+    let line = given.line;
+    if (given.line_digest && (!lines[line] || lines[line].digest !== given.line_digest)) {
+      const alike = lines.map((one, index) => index).filter((index) => lines[index].digest === given.line_digest);
+      alike.sort((one, other) => Math.abs(one - line) - Math.abs(other - line));
+      told.push(`The log has changed since this address was made${alike.length ? ": its line stands elsewhere. " : ", and has its line no more: this is the line in its place. "}`);
+      line = alike.length ? alike[0] : Math.min(line, lines.length - 1);
+    }
+    if (line > last) { told.push(`${lines[line].at} is not explained: here are the states before it. `); line = last; }
+    const place = await source.place(line), count = place.states.length;
+    let state = given.state_digest ? place.states.findIndex((one) => one.digest === given.state_digest) : given.state;
+    if (state < 0 || state >= count) {
+      let most = -1;
+      for (let number = 0; number < count; number += 1) {
+        const names = (await source.enter(line, number)).slice(1).map((one) => one.step);
+        const differs = given.names.findIndex((name, index) => names[index] !== name);
+        const same = differs < 0 ? given.names.length : differs, whole = differs < 0 && names.length === given.names.length;
+        if (same + whole > most) { most = same + whole; state = number; }
+      }
+      if (most > given.names.length) told.push("The state was found again by the names of its steps.");
+      else told.push(`The system cannot be in the state of this address here: this is state ${state + 1} of ${count}, whose way has ${most === 0 ? "none" : `the first ${most}`} of its ${given.names.length} steps.`);
+    } else if (changed) told.push("The state was found again by its values.");
+    await enter(line, state, told.join("").trim());
+    for (const [index, name] of given.further.entries()) {
+      const found = shown.view.enabled.findIndex((one) => one.step === name);
+      if (found < 0) { notice(`${told.join("")} Step ${index + 1} after the line, ${name}, is not enabled: the walk ends before it.`.trim()); return; }
+      await take(found);
+    }
+    if (given.further.length) notice(told.join("").trim());
   }
 }
