@@ -1,16 +1,19 @@
-"""The explorer in a real browser, timed: a run of 10,000 steps, and specifications with large states.
+"""The explorer in a real browser, timed: a run and an address of 10,000 steps, and specifications with large
+states.
 
     python benchmarks/explorer_in_browser.py [--browser chromium-headless-shell] [--steps 10000] [--rounds 5]
 
 Needs Chromium (on Debian: apt-get install chromium-headless-shell) and the extra `explore`. A step is timed
 in the page, from the key to the state; `all of it` is until the diagram and the disabled steps are there. The
-first paint is timed from the opening of the window until the state is shown. The run must keep the bounds;
-the large specifications are printed. `make check-browser` tests what a person clicks.
+first paint is timed from the opening of the window until the state is shown. An address is opened cold: by a
+server that was started for it, and that has taken none of its steps. The run and the addresses must keep the
+bounds; the large specifications are printed. `make check-browser` tests what a person clicks.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import statistics
 import sys
 import tempfile
@@ -34,6 +37,10 @@ LARGE = (
 )
 """Specifications whose states have most parts."""
 
+ADDRESSED = ("die-hard", "alternating-bit")
+"""Specifications of which an address of many steps is opened."""
+
+
 def told(name: str, took: Took) -> float:
     """Print the times of steps; return the median until all of a step is there, in seconds."""
     state, whole = statistics.median(took.states), statistics.median(took.wholes)
@@ -43,6 +50,27 @@ def told(name: str, took: Took) -> float:
         f"(95 of 100 within {1000 * slow:.0f} ms)"
     )
     return whole
+
+
+def place_of(steps: int, name: str, browser: Browser) -> str:
+    """Return the part of an address after `#` that holds so many steps of a specification, as the page writes
+    it.
+    """
+    with serving(name) as address:
+        browser.window(address)
+        digest = re.search(r";h=\w+", wait(browser))
+        assert digest is not None
+        choices = ".".join(str(number * 7919 // 5 % 2) for number in range(steps))
+        browser.window(f"{address}#a1;spec={name};o={digest[0]};t=0.{choices}")
+        there = f"Way: step {steps} of {steps}"
+        browser.until(f"document.getElementById('way-title').textContent === '{there}'", 60)
+        return wait(browser).removeprefix("#")
+
+
+def wait(browser: Browser) -> str:
+    """Return what stands behind # in the address line, when it holds the place that is shown."""
+    browser.until("document.documentElement.dataset.addressed === 'true'")
+    return str(browser.run("location.hash"))
 
 
 def main() -> int:
@@ -78,6 +106,17 @@ def main() -> int:
                 browser.key("End")
                 browser.until(f"document.getElementById('way-title').textContent.includes(' {given.steps} ')")
                 step = max(step, told(name, browser.timed(keys * given.rounds)))
+        for name in ADDRESSED:
+            place, cold = place_of(given.steps, name, browser), []
+            for _ in range(given.rounds):
+                with serving(name) as address:
+                    browser.window(f"{address}#{place}")
+                    cold.append(browser.first_paint())
+            print(
+                f"an address of {given.steps:,} steps of {name}, opened cold: first paint "
+                f"{statistics.median(cold):.2f} s, at most {max(cold):.2f} s"
+            )
+            paints = max(paints, cold, key=statistics.median)
         for words in LARGE:
             with serving(*words) as address:
                 browser.window(address)

@@ -84,6 +84,31 @@ export function longList(box, count, row, go) {
   };
 }
 
+// Show a drawing of which each line is whole elements. Elements whose line stood in the last drawing stay: a step changes few.
+export function svgBox(box) {
+  let shown = "", stand = new Map();  // line -> the nodes of each time that it stands there
+  return (svg) => {
+    if (svg === shown && box.querySelector("svg")) return;
+    shown = svg;
+    const [head, ...lines] = svg.trimEnd().split("\n").slice(0, -1), old = stand, rows = [];
+    let picture = box.querySelector("svg");
+    if (!picture) { box.innerHTML = `${head}</svg>`; picture = box.querySelector("svg"); old.clear(); } else {
+      const given = document.createElement("template");
+      given.innerHTML = `${head}</svg>`;
+      for (const {name, value} of given.content.firstChild.attributes) picture.setAttribute(name, value);
+    }
+    for (const line of lines) rows.push([line, old.get(line)?.shift()]);
+    for (const [, ...left] of old) left.flat(2).forEach((node) => node.remove());
+    const fresh = document.createElement("template"), missing = rows.filter(([, nodes]) => !nodes);
+    fresh.innerHTML = `<svg>${missing.map(([line]) => `<g>${line}</g>`).join("")}</svg>`;
+    missing.forEach((row, index) => { row[1] = [...fresh.content.firstChild.children[index].childNodes]; });
+    let next = picture.firstChild;
+    for (const node of rows.flatMap(([, nodes]) => nodes)) if (node === next) next = next.nextSibling; else picture.insertBefore(node, next);
+    stand = new Map();
+    for (const [line, nodes] of rows) if (stand.has(line)) stand.get(line).push(nodes); else stand.set(line, [nodes]);
+  };
+}
+
 export function rowOf(parts, index, {here, later, take}) {
   const row = document.createElement("button");
   row.className = later ? "row later" : "row";

@@ -5,7 +5,7 @@
 // .watch(expression), .forget(expression), .values(nodes, expressions), .find(node, expression), .picture(way, window), .check(),
 // .place(line), .enter(line, state): promises.
 import { readAddress, writeAddress } from "./address.js";
-import { longList, rowOf, text, valueCell } from "./elements.js";
+import { longList, rowOf, svgBox, text, valueCell } from "./elements.js";
 import { watchedItem, watches } from "./watches.js";
 
 const WALKED_MAX = 20;
@@ -42,7 +42,7 @@ export async function start(source) {
   const drawWay = longList($("way"), () => shown.way.length, wayRow, (index) => guarded(() => goTo(index)));
   const drawStarts = longList($("starts"), () => (shown.way.length ? about.starts.length : 0), startRow, (index) => guarded(() => begin(index)));
   const drawLog = longList($("log"), () => (about.log ? about.log.lines.length : 0), logRow, (index) => guarded(() => enter(index, 0)));
-  const watching = watches(source);
+  const watching = watches(source), putPicture = svgBox($("picture"));
 
   function notice(message) { $("notice").textContent = message || ""; }
 
@@ -160,12 +160,13 @@ export async function start(source) {
   // What follows the state: the diagram, the disabled steps, the watched expressions; each as it comes.
   async function later(ticket) {
     const {way, here} = shown, node = way[here].node;
-    const fresh = (draw) => (found) => { if (ticket === asked) draw(found); };
-    await Promise.all([
+    const fresh = (draw) => (found) => ticket === asked ? draw(found) : undefined;
+    const scrolls = await Promise.all([
       source.features.includes("picture") && drawWindow(Math.floor(here / STRIDE)),
       showWhy && drawDisabled(ticket, node),
       watched.length && watching.values(shown, watched).then(fresh(drawWatched)),
     ]);
+    for (const scroll of scrolls) if (scroll && ticket === asked) scroll();  // now, for each asks for the layout of all
     if (ticket === asked) document.documentElement.dataset.whole = "true";  // nothing more comes
   }
 
@@ -178,19 +179,20 @@ export async function start(source) {
     const first = (block - 1) * STRIDE + 1, last = Math.min(steps, (block + 1) * STRIDE);
     const loop = loopOf(run) !== null && last === steps ? loopOf(run) : null, key = `${way[last].node} ${first} ${loop}`;
     const found = drawn.key === key && source.features.includes("find") ? drawn : await source.picture(way, {here, block, first, last, loop});
-    if (ticket === asked) drawPicture({...found, key}, first, last, here, steps);
+    return ticket === asked ? drawPicture({...found, key}, first, last, here, steps) : undefined;
   }
 
   function drawPicture(found, first, last, here, steps) {
     const box = $("picture"), upTo = (number) => number.toLocaleString("en");
-    if (found.told) box.replaceChildren(text("p", found.told)); else if (drawn.svg !== found.svg) box.innerHTML = found.svg;
+    if (found.told) box.replaceChildren(text("p", found.told));
+    else { if (drawn.told) box.replaceChildren(); putPicture(found.svg); }
     drawn = found;
     $("windows").hidden = first === 1 && last === steps;
     $("windows-told").textContent = `steps ${upTo(first)} to ${upTo(last)} of ${upTo(steps)}`;
     $("earlier").disabled = first === 1;
     $("further").disabled = last === steps;
     const picture = box.querySelector("svg");
-    if (!picture) return;
+    if (!picture) return undefined;
     const top = found.rows[Math.max(1, Math.min(here - found.first + 2, found.rows.length))] ?? found.bottom;
     let cover = box.querySelector(".later");
     if (top >= found.bottom) { if (cover) cover.remove(); } else if (!cover) {
@@ -199,8 +201,10 @@ export async function start(source) {
       picture.append(cover);
     }
     if (cover) { cover.setAttribute("y", top); cover.setAttribute("height", Math.max(0, found.bottom - top)); }
-    const scale = picture.clientWidth / picture.viewBox.baseVal.width, begin = (found.rows[Math.max(0, here - found.first + 1)] ?? found.rows[0]) * scale;
-    if (begin < box.scrollTop + 60 || top * scale > box.scrollTop + box.clientHeight) box.scrollTop = Math.max(0, top * scale - box.clientHeight * .7);
+    return () => {
+      const scale = picture.clientWidth / picture.viewBox.baseVal.width, begin = (found.rows[Math.max(0, here - found.first + 1)] ?? found.rows[0]) * scale;
+      if (begin < box.scrollTop + 60 || top * scale > box.scrollTop + box.clientHeight) box.scrollTop = Math.max(0, top * scale - box.clientHeight * .7);
+    };
   }
 
   // The address ------------------------------------------------------------------------------------------------
@@ -462,7 +466,9 @@ export async function start(source) {
       $("watched").replaceChildren();
       await show({});
     })))));
-    for (const list of $("watched").querySelectorAll("[aria-current]")) list.parentElement.scrollTop = list.offsetTop - list.parentElement.clientHeight / 2;
+    return () => {
+      for (const row of $("watched").querySelectorAll("[aria-current]")) row.parentElement.scrollTop = row.offsetTop - row.parentElement.clientHeight / 2;
+    };
   }
 
   // The log -------------------------------------------------------------------------------------------------
@@ -563,8 +569,7 @@ export async function start(source) {
   $("check").onclick = () => quietly(check);
   $("why").onclick = () => { showWhy = !showWhy; drawEnabled(); if (showWhy) quietly(() => drawDisabled(asked, shown.way[shown.here].node)); };
   $("pin").onclick = () => guarded(() => show({pinned: shown.pinned === null ? shown.way[shown.here].node : null}));
-  $("earlier").onclick = () => guarded(() => drawWindow(block - 1));
-  $("further").onclick = () => guarded(() => drawWindow(block + 1));
+  for (const [name, by] of [["earlier", -1], ["further", 1]]) $(name).onclick = () => guarded(async () => { const scroll = await drawWindow(block + by); if (scroll) scroll(); });
   $("only").onchange = () => { changesOnly = $("only").checked; drawState(); };
   $("filter").oninput = drawState;
   $("copy").hidden = !addressed;
