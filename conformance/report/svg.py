@@ -258,7 +258,8 @@ class _Sheet:
     def _stub(self, arrow: Arrow, source: float, target: float | None, begin: float, title: str) -> None:
         """Draw a packet that is still in flight: a short line with an open end."""
         way = 0.0 if target is None else math.copysign(34, target - source) if target != source else -24
-        x, y = source + way, begin + 15
+        sinks = 4 if way > 0 and arrow.begin in self.drops else 15  # past the label, which may stand lower
+        x, y = source + way, begin + sinks
         self.parts.append(
             f'<line x1="{source:.1f}" y1="{begin:.1f}" x2="{x:.1f}" y2="{y:.1f}" '
             f'stroke="{self.colours[arrow.kind]}" stroke-width="1.3" '
@@ -266,7 +267,7 @@ class _Sheet:
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.6" fill="#ffffff" stroke="{self.colours[arrow.kind]}" '
             'stroke-width="1.2" opacity="0.75"/>'
         )
-        self._mark(arrow, source + 0.78 * way, begin + 0.78 * 15)  # below the label, short of the open end
+        self._mark(arrow, source + 0.78 * way, begin + 0.78 * sinks)  # beside the label, short of the open end
 
     def _mark(self, arrow: Arrow, x: float, y: float) -> None:
         """Draw the mark of an arrow's kind, unless there is one kind alone."""

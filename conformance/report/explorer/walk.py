@@ -531,13 +531,13 @@ class Walk:
                 raise WalkError(f"there is no diagram of the steps {first} to {last}")
             way = self.way_to(number, last - before)
             transitions = tuple(one for node in way[1:] if (one := self._nodes[node].transition) is not None)
-            refused = transitions[-1].refused if transitions else ()
+            shows, why = self._wrong(number)
             trace = Trace(
                 self.program,
                 self._nodes[way[0]].state,
                 transitions,
-                shows=refused[0].property if refused else "",
-                why=str(refused[0]) if refused else "",
+                shows=shows,
+                why=why,
                 loop=loop - before if loop is not None and loop >= before else None,
                 initial=not before and self._nodes[way[0]].state in self._starts,
             )
@@ -547,6 +547,17 @@ class Walk:
             self._growing = way, growing
             part = Part(trace, before, self._nodes[way[0]].down)
             return picture(part, growing.of(trace), first, last)
+
+    def _wrong(self, number: int) -> tuple[str, str]:
+        """Return the first property that the last step to a node breaks, or that is false in its state, and
+        why; empty where none is.
+        """
+        node = self._nodes[number]
+        if node.transition is not None and node.transition.refused:
+            refusal = node.transition.refused[0]
+            return refusal.property, str(refusal)
+        false = self._false(node.state)
+        return (false[0]["name"], "; ".join(false[0]["because"])) if false else ("", "")
 
     # Questions ----------------------------------------------------------------------------------------------
 

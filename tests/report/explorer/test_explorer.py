@@ -255,6 +255,10 @@ def test_a_false_invariant_says_which_part_is_false() -> None:
     view = broken.view(broken.take(broken.starts[0], 0))
     assert view["false"][0]["name"] == "Low"
     assert "self.count" in view["false"][0]["because"][0]
+    drawn = broken.picture(view["node"])["svg"]
+    assert "✗ Low" in drawn
+    assert "self.count" in drawn
+    assert "✗" not in broken.picture(broken.starts[0])["svg"]
 
 
 def test_the_picture_is_the_diagram_of_the_way(walk: Walk, counterexample: Trace) -> None:

@@ -145,6 +145,7 @@ export async function start(source) {
       : await source.view(way[here].node, before, others.map((one) => one.labels[Math.min(here, one.labels.length - 1)].node));
     if (ticket !== asked) return;  // somebody was faster
     shown = {...next, view};
+    if (view.false.length) way[here].broken = [...new Set([...(way[here].broken || []), ...view.false.map((one) => one.name)])];
     for (const flag of ["whole", "addressed"]) delete document.documentElement.dataset[flag];
     chosen = Math.min(chosen, Math.max(0, view.enabled.length - 1));
     if (way[here + 1]) chosen = Math.max(0, view.enabled.findIndex((one) => one.step === way[here + 1].step));
