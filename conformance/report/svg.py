@@ -267,7 +267,7 @@ class _Sheet:
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.6" fill="#ffffff" stroke="{self.colours[arrow.kind]}" '
             'stroke-width="1.2" opacity="0.75"/>'
         )
-        self._mark(arrow, source + 0.78 * way, begin + 0.78 * sinks)  # beside the label, short of the open end
+        self._mark(arrow, source + 0.78 * way, begin + 0.78 * sinks)  # beside the label, before the end
 
     def _mark(self, arrow: Arrow, x: float, y: float) -> None:
         """Draw the mark of an arrow's kind, unless there is one kind alone."""
