@@ -15,7 +15,7 @@ from antiphon.model.explore import check
 from antiphon.model.verdict import Outcome
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import SpecError, program
-from antiphon.spec.lang.question import FILE, asked
+from antiphon.spec.lang.question import FILE, asked, valued
 
 
 def test_an_expression_is_a_witness_that_every_engine_looks_for() -> None:
@@ -47,6 +47,30 @@ def test_names_mean_what_they_mean_in_the_module_and_helpers_may_be_called() -> 
     ):
         question, name = asked(bound, text)
         assert question.reference.holds(state, name) is expected
+
+
+def test_an_expression_of_any_type_has_the_value_that_cpython_gives() -> None:
+    bound = program_of(3)
+    (state,) = random_states(bound, random.Random(1), 1)
+    who, n, b = (state[bound.variables.index(name)] for name in ("who", "n", "b"))
+    for text, expected in (
+        ("self.n + 1  # a remark", n + 1),
+        ("not self.b", not b),
+        ("self.who", who),
+        ("{q for q in self.each(Q) if q == self.who}", frozenset({who} - {None})),
+        ("(\n  self.n,\n  self.n)", (n, n)),
+    ):
+        question, function = valued(bound, text)
+        assert question.reference.value(state, function) == expected
+    for text, line, words in (
+        ("(self.n +\n self.nothing)", 2, "has no 'nothing'"),
+        ("[self.n]", 1, "a list is mutable"),
+        ("1 +", 1, "no expression of Python"),
+    ):
+        with pytest.raises(SpecError, match=words) as refused:
+            valued(bound, text)
+        assert refused.value.at is not None
+        assert (refused.value.at.file, refused.value.at.line) == (FILE, line)
 
 
 @pytest.mark.parametrize(
