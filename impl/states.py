@@ -30,7 +30,7 @@ JoinedEvent = View | Delivery[Member] | Blocked | Unblocked
 """An event of a group that processes join."""
 
 _GIVEN_BYTES = 2**18
-"""Number of bytes of a state that are taken before the time is looked at."""
+"""Number of bytes of a state that are copied before the time is looked at."""
 
 _GIVES_MS = 10.0
 """Milliseconds for which the event loop waits for a state: its application takes no events anyway."""
@@ -148,9 +148,8 @@ class States:
         began = self._clock()
         try:
             async for piece in store.save():
-                whole = memoryview(piece)
-                for at in range(0, len(whole), _GIVEN_BYTES):
-                    transfers.add(snapshot, whole[at : at + _GIVEN_BYTES])
+                for part in _parts(piece):
+                    transfers.add(snapshot, part)
                     if self._clock() >= began + _GIVES_MS:
                         self._flush()
                         await asyncio.sleep(0)
@@ -213,6 +212,14 @@ class States:
         last = next((event.number for event in reversed(events) if type(event) is Delivery), 0)
         seen = next((event.number for event in reversed(events) if type(event) is View), 0)
         return max(last, self._began_after) >= number and seen >= view
+
+
+def _parts(piece: bytes) -> Iterable[bytes | memoryview]:
+    """Return a piece that can be kept as it is; or else, since it is copied, its parts."""
+    if type(piece) is bytes:
+        return (piece,)
+    whole = memoryview(piece)
+    return (whole[at : at + _GIVEN_BYTES] for at in range(0, len(whole), _GIVEN_BYTES))
 
 
 async def _each(pieces: Iterable[bytes]) -> AsyncIterator[bytes]:

@@ -148,6 +148,10 @@ class Links:
         """Return True if a member has not acknowledged everything that was sent to it."""
         return self._links[to].owes
 
+    def unacknowledged(self, to: int) -> int:
+        """Return the number of items that wait for a member, and of segments on their way to it."""
+        return self._links[to].unacknowledged
+
     def send(self, to: int, item: bytes) -> None:
         """Put an item at the end of the queue to a member."""
         self._links[to].put(item)
@@ -248,6 +252,11 @@ class _Link:
     def owes(self) -> bool:
         """Return True if an item waits, or a segment in flight is not acknowledged."""
         return bool(self._waiting or self._flying)
+
+    @property
+    def unacknowledged(self) -> int:
+        """Return the number of waiting items and of segments in flight."""
+        return len(self._waiting) + len(self._flying)
 
     @property
     def _open(self) -> bool:

@@ -9,9 +9,9 @@ state contains, sends pieces, and ends with a digest of all. This travels on a l
 2. When a donor fails, the next request says how far the pieces have come, of which state, and with which
    digest. A donor that keeps a state of the same place, with the same bytes up to there, goes on behind them.
    Another one says why it begins again.
-3. A `Snapshot` is the state of one place. It is sent while it is made; a donor keeps it for those who may
-   need it, at most `KEPT_MS` longer than somebody gets it, and at most `KEPT_BYTES_MAX` of those that nobody
-   gets now.
+3. A `Snapshot` is the state of one place. It is sent when it is complete, or while it is made if that takes
+   longer than `_MADE_MS`. A donor keeps it for those who may need it, at most `KEPT_MS` longer than somebody
+   gets it, and at most `KEPT_BYTES_MAX` of those that nobody gets now.
 4. Who has the whole state says so to all members, so that they forget what they keep for it.
 
 No clock and no socket. This module must not know what the state is, or who is a member.
@@ -20,8 +20,9 @@ No clock and no socket. This module must not know what the state is, or who is a
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated, NamedTuple
 
 from msgspec import Meta, MsgspecError, Struct, msgpack
@@ -31,8 +32,8 @@ from antiphon.impl.protocols.core import NATURAL_MAX
 
 __all__ = ["KEPT_BYTES_MAX", "KEPT_MS", "PIECE_BYTES", "Snapshot", "State", "Transfers", "Wanted"]
 
-PIECE_BYTES = 2**12
-"""Number of bytes of a state in one datagram; a window of datagrams fits the buffer of a socket."""
+PIECE_BYTES = 2**14
+"""Number of bytes of a state in one datagram. Most of what a piece costs is its datagram."""
 
 KEPT_BYTES_MAX = 2**27
 """Largest number of bytes of all states that a member keeps for those that have joined, and that nobody gets
@@ -42,11 +43,21 @@ at the moment.
 KEPT_MS = 60_000.0
 """Milliseconds that a member keeps a state which nobody gets."""
 
+_MADE_MS = 500.0
+"""Milliseconds for which no piece of a state is sent while the state is made. Its application takes no events
+until then, and sending takes the time of the same processor.
+"""
+
 _PEERS_MAX = 64
 """Largest number of transfers that one member gives at a time."""
 
-_QUEUE_BYTES = 2**17
-"""Number of bytes of a state that wait in a link; the rest waits in the snapshot."""
+_AHEAD = 16
+"""Largest number of pieces that are on their way at a time. The group's own messages wait behind these in the
+receiver's socket.
+"""
+
+_CHUNK_BYTES = 2**16
+"""Smallest number of bytes that a snapshot keeps as the application gave them; fewer are collected."""
 
 _WHY_LENGTH_MAX = 200
 
@@ -145,38 +156,85 @@ class Snapshot:
         self.needed_by = set(needed_by)
         self.until = 0.0
         """Time at which the state is forgotten, if nobody gets it then."""
-        self._data = bytearray()
+        self.given_from = 0.0
+        """Time from which pieces are sent, also if the state is not complete."""
+        self._chunks: list[bytes] = []
+        self._begins: list[int] = []
+        """Place of the first byte of each chunk."""
+        self._rest = bytearray()
+        """Bytes behind the last chunk, too few for one."""
+        self._size = 0
         self._digest = hashlib.blake2b(digest_size=32)
+        self._digested = 0
+        """Number of the first bytes that are in the digest."""
 
     def __len__(self) -> int:
-        return len(self._data)
+        return self._size
 
     def add(self, data: bytes | memoryview) -> None:
-        """Append some bytes."""
-        self._data += data
-        self._digest.update(data)
+        """Append some bytes, without copying them if they are many and nobody can change them."""
+        if type(data) is bytes and len(data) >= _CHUNK_BYTES:
+            self._close_chunk()
+            self._keep(data)
+        else:
+            self._rest += data
+            if len(self._rest) >= _CHUNK_BYTES:
+                self._close_chunk()
+        self._size += len(data)
+
+    def _close_chunk(self) -> None:
+        if self._rest:
+            self._keep(bytes(self._rest))
+            self._rest.clear()
+
+    def _keep(self, chunk: bytes) -> None:
+        self._begins.append(self._begins[-1] + len(self._chunks[-1]) if self._chunks else 0)
+        self._chunks.append(chunk)
 
     def piece(self, at: int) -> bytes:
         """Return the bytes from there on, as many as one datagram carries."""
-        return bytes(memoryview(self._data)[at : at + PIECE_BYTES])
+        piece = b"".join(self._views(at, min(at + PIECE_BYTES, self._size)))
+        if at <= self._digested < at + len(piece):
+            self._digest.update(piece[self._digested - at :])
+            self._digested = at + len(piece)
+        return piece
+
+    def _views(self, at: int, end: int) -> Iterator[memoryview]:
+        """Yield the bytes from one place to another, as they are kept."""
+        kept = self._size - len(self._rest)
+        place = bisect_right(self._begins, at) - 1
+        while at < min(end, kept):
+            begin, chunk = self._begins[place], self._chunks[place]
+            yield memoryview(chunk)[at - begin : end - begin]
+            at, place = begin + len(chunk), place + 1
+        if end > kept:
+            yield memoryview(bytes(self._rest))[max(at - kept, 0) : end - kept]
 
     @property
     def digest(self) -> bytes:
-        """The digest of all bytes so far."""
+        """The digest of all bytes so far. What `piece` has returned in order is in it already."""
+        for view in self._views(self._digested, self._size):
+            self._digest.update(view)
+        self._digested = self._size
         return self._digest.digest()
 
     def begins_with(self, size: int, digest: bytes) -> bool:
         """Return True if the first bytes, in this number, have this digest."""
-        if size > len(self._data):
+        if size > self._size:
             return False
-        return hashlib.blake2b(memoryview(self._data)[:size], digest_size=32).digest() == digest
+        begun = hashlib.blake2b(digest_size=32)
+        for view in self._views(0, size):
+            begun.update(view)
+        if size > self._digested:
+            self._digest, self._digested = begun, size
+        return begun.digest() == digest
 
 
 class _Giving:
     """Transfer at the member that gives."""
 
     def __init__(self) -> None:
-        self.link = Links(0, 2, segment_bytes_max=2 * PIECE_BYTES, queue_bytes_max=_QUEUE_BYTES)
+        self.link = Links(0, 2, segment_bytes_max=2 * PIECE_BYTES)
         self.wanted: Wanted | None = None
         """Wish of the receiver, once that has come."""
         self.snapshot: Snapshot | None = None
@@ -190,11 +248,13 @@ class _Giving:
         self.link.send(1, _TOLD + _encode(message))
 
     def fill(self) -> None:
-        """Give the link more of the state, as far as that is made and there is room, and its digest last."""
+        """Give the link more of the state, as far as that is made and few pieces are on their way, and its
+        digest last.
+        """
         snapshot = self.snapshot
         if snapshot is None or self.complete:
             return
-        while self.sent < len(snapshot) and not self.link.full:
+        while self.sent < len(snapshot) and self.link.unacknowledged(1) < _AHEAD:
             piece = snapshot.piece(self.sent)
             if len(piece) < PIECE_BYTES and not snapshot.complete:
                 return
@@ -314,7 +374,7 @@ class Transfers:
 
     def keep(self, snapshot: Snapshot, now: float) -> None:
         """Keep a state that is being made, for those that need it."""
-        snapshot.until = now + KEPT_MS
+        snapshot.until, snapshot.given_from = now + KEPT_MS, now + _MADE_MS
         self._kept.append(snapshot)
 
     def kept(self, number: int, view: int) -> bool:
@@ -518,7 +578,9 @@ class Transfers:
         if self.donor is not None:
             out += [(self.donor, self._asked, send.message) for send in self._taking.link.outputs(now)]
         for (to, transfer), giving in self._giving.items():
-            giving.fill()
+            snapshot = giving.snapshot
+            if snapshot is not None and (snapshot.complete or now >= snapshot.given_from):
+                giving.fill()
             out += [(to, -transfer, send.message) for send in giving.link.outputs(now)]
         return out
 

@@ -21,6 +21,10 @@ LOOKS_MS = 20.0
 """Milliseconds between two looks whether another member has to be asked."""
 
 
+SIZE = 10 * PIECE_BYTES
+"""Number of bytes of the large text of a founder's state."""
+
+
 class Texts:
     """An application with the texts of all messages, and with bytes that make its state large."""
 
@@ -109,7 +113,7 @@ class StatefulMembers(SimulatedMembers):
         processes: int,
         seed: int,
         *,
-        make: Callable[[int], Texts] = lambda _: Texts(40_960),
+        make: Callable[[int], Texts] = lambda _: Texts(SIZE),
         **settings: Any,
     ) -> None:
         """`make` gives the application of each founder; the others begin with nothing."""

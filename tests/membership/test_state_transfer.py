@@ -4,17 +4,17 @@ another donor goes on where the first one stopped, if it has the same bytes, or 
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import Any
 
 import pytest
-from tests.membership.states_in_time import StatefulMembers, Texts
+from tests.membership.states_in_time import SIZE, StatefulMembers, Texts
 
 from antiphon.impl.layers import links
 from antiphon.impl.membership import donors, transfer
 from antiphon.impl.membership.transfer import PIECE_BYTES, Snapshot, Transfers
 from antiphon.impl.transport.simulated_members import ORDERED
 
-SIZE = 40_960
 PIECES = (8 + SIZE + PIECE_BYTES - 1) // PIECE_BYTES
 """Number of pieces of the state with nothing but its large text. The last two travel with the end."""
 
@@ -229,6 +229,30 @@ def test_what_is_kept_and_not_given_is_bounded_in_bytes(monkeypatch: pytest.Monk
     assert (first.dropped, second.dropped, transfers.kept_bytes) == (True, False, 60)
     transfers.add(second, bytes(60))
     assert (second.dropped, transfers.kept_bytes) == (True, 0)
+
+
+def test_a_snapshot_is_what_was_added_to_it_however_it_came() -> None:
+    """Large parts are kept as they came, small ones collected; pieces and digests are those of the whole."""
+    sizes = [1, 70_000, 5, 0, 65_536, 40_000, 40_000, 200_000, 3]
+    parts = [bytes([number]) * size for number, size in enumerate(sizes)]
+    whole = b"".join(parts)
+    snapshot, resumed = Snapshot(1, 1), Snapshot(1, 1)
+    for number, part in enumerate(parts):
+        snapshot.add(part)
+        snapshot.piece(len(snapshot) // PIECE_BYTES * PIECE_BYTES)  # one that is not whole yet
+        resumed.add(memoryview(part) if number % 2 else part)
+    assert len(snapshot) == len(whole)
+    pieces = [snapshot.piece(at) for at in range(0, len(whole), PIECE_BYTES)]
+    assert b"".join(pieces) == whole
+    assert {len(piece) for piece in pieces[:-1]} == {PIECE_BYTES}
+    assert snapshot.digest == blake2b(whole, digest_size=32).digest()
+    begun = blake2b(whole[: 5 * PIECE_BYTES], digest_size=32).digest()
+    assert not resumed.begins_with(5 * PIECE_BYTES + 1, begun)
+    assert not resumed.begins_with(len(whole) + 1, begun)
+    assert resumed.begins_with(5 * PIECE_BYTES, begun)
+    rest = [resumed.piece(at) for at in range(5 * PIECE_BYTES, len(whole), PIECE_BYTES)]
+    assert rest == pieces[5:]
+    assert resumed.digest == snapshot.digest
 
 
 # Planted faults -----------------------------------------------------------------------------------------
