@@ -9,6 +9,9 @@ and the time from `broadcast` to the own delivery is measured. Processor time is
 the system's account, for each ordered message, of all members together and of one. Memory is that of the
 largest member.
 
+A core that is known only with views, such as irbp, runs in a group that its members join (`Group.join`),
+always encrypted.
+
 With --multicast every core is measured without and with it, one after the other; what goes to all is then one
 datagram on the loopback interface. Cores that need reliable queues send to each all the same.
 
@@ -30,7 +33,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -38,7 +41,9 @@ from typing import Any
 
 from antiphon.impl import loops
 from antiphon.impl.group import Group
-from antiphon.impl.registry import implementation, known_protocols
+from antiphon.impl.joined import JoinedGroup
+from antiphon.impl.protocols.core import Delivery
+from antiphon.impl.registry import LISTED, implementation, known_protocols
 
 WARM_S = 1.0
 TICK_S = 0.001
@@ -63,7 +68,16 @@ def member(orders: dict[str, Any]) -> None:
 async def _member(orders: dict[str, Any]) -> None:
     me, ports = orders["me"], orders["ports"]
     bound = socket.socket(socket.AF_INET, socket.SOCK_DGRAM, fileno=orders["fd"])
-    group = Group(
+    group = _joined(orders, bound) if orders["core"] in _joinable() else _fixed(orders, bound)
+    async with group:
+        run = Run(group, me, len(ports), orders)
+        await run.everything()
+    sys.stdout.write(json.dumps(run.measured) + "\n")
+
+
+def _fixed(orders: dict[str, Any], bound: socket.socket) -> Group:
+    me, ports = orders["me"], orders["ports"]
+    return Group(
         "benchmark",
         me=me,
         members=len(ports),
@@ -73,16 +87,23 @@ async def _member(orders: dict[str, Any]) -> None:
         protocol=implementation(orders["core"]),
         multicast=orders["multicast"] and tuple(orders["multicast"]),
     )
-    async with group:
-        run = Run(group, me, len(ports), orders)
-        await run.everything()
-    sys.stdout.write(json.dumps(run.measured) + "\n")
+
+
+def _joined(orders: dict[str, Any], bound: socket.socket) -> JoinedGroup:
+    seeds = [("127.0.0.1", port) for port in orders["ports"]]
+    return Group.join(
+        "benchmark", seeds=seeds, bind=bound, key=KEY, expect=len(seeds), protocol=orders["core"]
+    )
+
+
+def _joinable() -> set[str]:
+    return {*LISTED} - {*known_protocols()}
 
 
 class Run:
     """One member's two phases."""
 
-    def __init__(self, group: Group, me: int, members: int, orders: dict[str, Any]) -> None:
+    def __init__(self, group: Group | JoinedGroup, me: int, members: int, orders: dict[str, Any]) -> None:
         self.group, self.me, self.members, self.orders = group, me, members, orders
         self.delivered = 0
         self.latencies: list[float] = []
@@ -91,7 +112,11 @@ class Run:
 
     async def everything(self) -> None:
         """Run both phases and return their costs."""
-        listening = asyncio.create_task(self.listen())
+        if isinstance(self.group, JoinedGroup):
+            await anext(self.group)  # the view of all
+            listening = asyncio.create_task(self.listen_joined(self.group))
+        else:
+            listening = asyncio.create_task(self.listen(self.group))
         seconds = self.orders["seconds"]
         sys.stdout.write("ready\n")
         sys.stdout.flush()
@@ -114,7 +139,6 @@ class Run:
             "messages": self.delivered - before,
             "rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
             "latencies": _percentiles(self.latencies),
-            "datagrams": self.group.statistics.datagrams.total(),
         }
         sending.cancel()
         await asyncio.sleep(max(0.0, start + WARM_S + seconds + 0.5 - time.monotonic()))
@@ -140,16 +164,27 @@ class Run:
                 sent += 1
             await asyncio.sleep(TICK_S)
 
-    async def listen(self) -> None:
+    async def listen(self, group: Group) -> None:
         """Take what is delivered, all that is at hand at a time."""
-        async for event in self.group:
-            events = [event, *self.group.at_hand()]
+        async for event in group:
+            events = [event, *group.at_hand()]
             self.delivered += len(events)
             if self.sampling:
-                now = time.monotonic_ns()
-                self.latencies += [
-                    (now - int.from_bytes(one.payload[:8])) / 1e6 for one in events if one.source == self.me
-                ]
+                self.sample(one.payload for one in events if one.source == self.me)
+
+    async def listen_joined(self, group: JoinedGroup) -> None:
+        """Take what is delivered in a group that members join."""
+        me = group.me
+        async for event in group:
+            events = [one for one in (event, *group.at_hand()) if isinstance(one, Delivery)]
+            self.delivered += len(events)
+            if self.sampling:
+                self.sample(one.payload for one in events if one.source == me)
+
+    def sample(self, payloads: Iterable[bytes]) -> None:
+        """Note how long own messages took."""
+        now = time.monotonic_ns()
+        self.latencies += [(now - int.from_bytes(payload[:8])) / 1e6 for payload in payloads]
 
 
 def _cpu() -> float:
@@ -208,8 +243,8 @@ def together(
     return [json.loads(process.communicate()[0]) for process in processes]
 
 
-def measure(name: str, members: int, run: Any) -> None:
-    """Run both phases of a group and return their line of the table."""
+def measure(name: str, members: int, run: Any) -> float:
+    """Run both phases of a group, print their line of the table, and return the messages a second."""
     full = run(0.0)
     rate = full[0]["rate"]
     half = run(rate / 2)
@@ -220,6 +255,13 @@ def measure(name: str, members: int, run: Any) -> None:
         + " ".join(f"{ms:8.2f}" for ms in half[0]["latencies"]),
         flush=True,
     )
+    return float(rate)
+
+
+def measure_core(core: str, members: int, options: argparse.Namespace, *, multicast: bool = False) -> float:
+    """Measure a group of one of our protocols."""
+    name = f"{core}, multicast" if multicast else f"{core}, joined" if core in _joinable() else core
+    return measure(name, members, lambda rate: together(core, members, rate, options, multicast=multicast))
 
 
 # The neighbours ---------------------------------------------------------------------------------------------
@@ -278,12 +320,12 @@ def namespaces(members: int) -> Iterator[list[str]]:
         subprocess.run(["ip", "link", "del", bridge], check=False)  # noqa: S603, S607
 
 
-def jgroups(members: int, options: argparse.Namespace) -> None:
+def jgroups(members: int, options: argparse.Namespace) -> dict[str, float]:
     """JGroups' own sequencer.xml over UDP multicast, all members in one namespace."""
     lacking = missing(JGROUPS, "java", "javac", "ip")
     if lacking:
         print(f"JGroups was not measured; missing: {lacking}")
-        return
+        return {}
     with TemporaryDirectory() as made, namespaces(1) as (inside,):
         subprocess.run(["javac", "-cp", JGROUPS, "-d", made, HERE / "JGroupsMember.java"], check=True)  # noqa: S603, S607
 
@@ -293,18 +335,19 @@ def jgroups(members: int, options: argparse.Namespace) -> None:
             command = ["ip", "netns", "exec", inside, *java, "-cp", f"{JGROUPS}:{made}", "JGroupsMember"]
             return commanded([[*command, *map(str, words)]] * members, 1.0)
 
-        measure("JGroups SEQUENCER", members, run)
+        return {"JGroups SEQUENCER": measure("JGroups SEQUENCER", members, run)}
 
 
-def corosync(members: int, options: argparse.Namespace) -> None:
+def corosync(members: int, options: argparse.Namespace) -> dict[str, float]:
     """Corosync's CPG, agreed delivery, a daemon and a member in each namespace, plain and encrypted."""
     lacking = missing(CPG, "corosync", "gcc", "ip", "unshare")
     if lacking:
         print(f"Corosync was not measured; missing: {lacking}")
-        return
+        return {}
     with TemporaryDirectory() as made, namespaces(members) as inside:
         member = f"{made}/cpg_member"
         subprocess.run(["gcc", "-O2", "-o", member, HERE / "cpg_member.c", "-lcpg"], check=True)  # noqa: S603, S607
+        rates = {}
         for how in ("knet", "knet-crypt"):
 
             def run(rate: float, how: str = how) -> list[dict[str, Any]]:
@@ -318,7 +361,8 @@ def corosync(members: int, options: argparse.Namespace) -> None:
                     0.0,
                 )  # fmt: skip
 
-            measure(f"Corosync CPG {how}", members, run)
+            rates[f"Corosync CPG {how}"] = measure(f"Corosync CPG {how}", members, run)
+    return rates
 
 
 OTHERS = {"jgroups": jgroups, "corosync": corosync}
@@ -327,7 +371,7 @@ OTHERS = {"jgroups": jgroups, "corosync": corosync}
 def main() -> None:
     """Measure what is asked for, a line each."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--cores", nargs="*", default=list(known_protocols()))
+    parser.add_argument("--cores", nargs="*", default=[*known_protocols(), *sorted(_joinable())])
     parser.add_argument("--others", nargs="*", default=list(OTHERS), choices=list(OTHERS))
     parser.add_argument("--members", nargs="+", type=int, default=[3, 5, 9])
     parser.add_argument("--payload", type=int, default=1024, help="bytes, at least 8")
@@ -345,12 +389,8 @@ def main() -> None:
     print(f"{'':20}members  /s           all  a member     RSS        p50      p90      p99    p99.9")
     for members in options.members:
         for core in options.cores:
-            for multicast in (False, True) if options.multicast else (False,):
-
-                def run(rate: float, core: str = core, n: int = members, multicast: bool = multicast) -> Any:
-                    return together(core, n, rate, options, multicast=multicast)
-
-                measure(f"{core}, multicast" if multicast else core, members, run)
+            for multicast in (False, True) if options.multicast and core not in _joinable() else (False,):
+                measure_core(core, members, options, multicast=multicast)
         for other in options.others:
             OTHERS[other](members, options)
 

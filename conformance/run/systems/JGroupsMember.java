@@ -12,24 +12,29 @@ import org.jgroups.View;
 import org.jgroups.util.UUID;
 
 /**
- * A member of a JGroups group for `antiphon cluster --system jgroups`. Arguments: its name, its stack of protocols.
+ * A member of a JGroups group for `antiphon cluster --system jgroups`. Arguments: its name, its stack of protocols,
+ * the number of bytes of the state that it gives, and "take" if it takes another one's when it joins.
  *
- * Standard input has one command a line: "say TEXT" broadcasts, "leave" leaves the group and ends.
- * Standard output has one event a line, in the order in which the application meets them: "version TEXT", "me ADDRESS",
- * "view KEY ADDRESS...", "sent TEXT", "got TEXT", "left". A key names a view in the whole group; - is none.
+ * Standard input has one command a line: "say TEXT" broadcasts, "talk MS TEXT" broadcasts every MS milliseconds from then
+ * on, "leave" leaves the group and ends.
+ * Standard output has one event a line, in the order in which the application meets them, behind its time in nanoseconds
+ * of CLOCK_MONOTONIC: "version TEXT", "me ADDRESS", "view KEY ADDRESS...", "state BYTES", "sent TEXT", "got TEXT", "left".
+ * A key names a view in the whole group; - is none.
  */
 public class JGroupsMember extends ExtendedReceiverAdapter {
     private static final PrintStream out = new PrintStream(System.out, false, StandardCharsets.UTF_8);
     private final JChannel channel;
+    private final int stateBytes;
     private boolean blocked, named;
 
-    JGroupsMember(JChannel channel) {
+    JGroupsMember(JChannel channel, int stateBytes) {
         this.channel = channel;
+        this.stateBytes = stateBytes;
     }
 
     static void tell(String line) {
         synchronized (out) {
-            out.print(line + "\n");
+            out.print(System.nanoTime() + " " + line + "\n");
             out.flush();
         }
     }
@@ -41,10 +46,13 @@ public class JGroupsMember extends ExtendedReceiverAdapter {
     public static void main(String[] given) throws Exception {
         tell("version " + org.jgroups.Version.description);
         JChannel channel = new JChannel(given[1]);
-        JGroupsMember member = new JGroupsMember(channel);
+        JGroupsMember member = new JGroupsMember(channel, given.length > 2 ? Integer.parseInt(given[2]) : 0);
         channel.setName(given[0]);
         channel.setReceiver(member);
         channel.connect("antiphon");
+        if (given.length > 3 && given[3].equals("take") && !channel.getState(null, 60_000)) {
+            tell("state none");
+        }
         BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line; (line = commands.readLine()) != null; ) {
             if (line.equals("leave")) {
@@ -52,9 +60,27 @@ public class JGroupsMember extends ExtendedReceiverAdapter {
                 tell("left");
                 break;
             }
-            member.say(line.substring("say ".length()));
+            if (line.startsWith("talk ")) {
+                String[] words = line.split(" ", 3);
+                Thread talking = new Thread(() -> member.talk(Long.parseLong(words[1]), words[2]));
+                talking.setDaemon(true);
+                talking.start();
+            } else {
+                member.say(line.substring("say ".length()));
+            }
         }
         Runtime.getRuntime().halt(0);
+    }
+
+    private void talk(long milliseconds, String text) {
+        try {
+            while (true) {
+                say(text);
+                Thread.sleep(milliseconds);
+            }
+        } catch (Exception error) {
+            error.printStackTrace();
+        }
     }
 
     /** Nothing is broadcast between the beginning of a flush and the view after it. */
@@ -75,6 +101,16 @@ public class JGroupsMember extends ExtendedReceiverAdapter {
     public synchronized void unblock() {
         blocked = false;
         notifyAll();
+    }
+
+    @Override
+    public byte[] getState() {
+        return new byte[stateBytes];
+    }
+
+    @Override
+    public void setState(byte[] state) {
+        tell("state " + state.length);
     }
 
     @Override

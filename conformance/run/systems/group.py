@@ -74,9 +74,10 @@ class _Member:
         return self._has_view
 
     def printed(self) -> Printed:
-        """Return the whole lines so far."""
+        """Return the whole lines so far, without their times."""
         lines = self._file.read_bytes().decode(errors="replace").split("\n")[:-1]
-        return Printed(self.name, tuple(lines), self.is_gone, self.is_whole)
+        untimed = tuple(line.partition(" ")[2] for line in lines)
+        return Printed(self.name, untimed, self.is_gone, self.is_whole)
 
 
 class Group:

@@ -11,6 +11,7 @@ import os
 import select
 import socket
 import sys
+import time
 
 
 def hub(at: str) -> None:
@@ -58,11 +59,17 @@ def hub(at: str) -> None:
             everybody(f"view {views} {' '.join(members.values())}")
 
 
+def tell(line: str) -> None:
+    """Print a line behind its time."""
+    print(f"{time.monotonic_ns()} {line}", flush=True)
+
+
 def member(at: str, name: str, mistake: str) -> None:
     """Print what the hub says, and send what standard input says."""
     pipe = socket.socket(socket.AF_UNIX)
     pipe.connect(at)
-    print(f"version 1 of tests\nme {name}", flush=True)
+    tell("version 1 of tests")
+    tell(f"me {name}")
     pipe.sendall(f"join {name}\n".encode())
     rests = {0: b"", pipe.fileno(): b""}
     held, count = "", 0
@@ -75,23 +82,23 @@ def member(at: str, name: str, mistake: str) -> None:
             *lines, rests[number] = (rests[number] + data).split(b"\n")
             for line in map(bytes.decode, lines):
                 if line == "leave":
-                    print("left", flush=True)
+                    tell("left")
                     return
                 if number == 0:
                     text = line.removeprefix("say ")
-                    print(f"sent {text}", flush=True)
+                    tell(f"sent {text}")
                     pipe.sendall(f"say {text}\n".encode())
                     continue
                 count += line.startswith("got ")
                 if mistake == "swaps" and count == 5 and not held:
                     held = line
                     continue
-                print(line, flush=True)
+                tell(line)
                 if held and count == 6:
-                    print(held, flush=True)
+                    tell(held)
                     held = " "
                 if mistake == "repeats" and count == 5 and line.startswith("got "):
-                    print(line, flush=True)
+                    tell(line)
 
 
 if __name__ == "__main__":
