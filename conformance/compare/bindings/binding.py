@@ -48,7 +48,7 @@ class Unsteady(Exception):
 
 
 EVENTS = "events"
-"""Name of the events of steps in `exempt`, where no variable has it."""
+"""Name in `exempt` by which the events of steps are not compared; a variable of this name has precedence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class Binding(Protocol):
         Return the effect.
 
         Raises:
-            Refused: it would not.
+            Refused: the implementation refuses the step.
         """
 
     def drive(self, me: int, snapshot: Any, step: Step | None, datagram: bytes | None) -> None:
@@ -132,15 +132,15 @@ class Binding(Protocol):
         and timers), and check what the shell observes.
 
         Raises:
-            Misreports: its report differs from the effect of the step.
+            Misreports: the shell observes something else than the effect of the step.
         """
 
     def offers(self, me: int, snapshot: Any) -> frozenset[Step]:
         """Return the internal steps that the process would take in the state of a snapshot."""
 
     def project(self, me: int, snapshot: Any) -> Mapping[str, object]:
-        """Return the values of the variables that the process shows, frozen: its own value of a map, its
-        share of another.
+        """Return the values of the variables that the process shows, frozen: its own entry of a map over the
+        processes, its share of any other variable.
         """
 
     def join(self, variable: str, shares: tuple[Any, ...]) -> object:

@@ -11,10 +11,10 @@ replace where its protocol differs:
 1. What is in flight is in the set `network`, or, where `queues` names a variable, in one queue a pair.
 2. A step concerns the process that is its first argument, or that its packet goes to; what it takes from a
    queue was sent by the process that is its second argument.
-3. A core offers the internal steps that one of its own, put to the snapshot, would take.
-4. The timers run that are actions which the specification enables where the others have done nothing.
-5. The first waiting times are those settings that end in `_ms`, in the order of the timers.
-6. A variable that is no map over processes is the sum of what all count.
+3. A process offers the internal steps that a second core, put to its snapshot, would take.
+4. A timer has to run where the action of its name is enabled, all other processes being in their first state.
+5. The settings of a core whose names end in `_ms` are the first waiting times of its timers, in their order.
+6. A variable that is no map over processes is the sum of what all processes count.
 7. Internal steps of different processes come in one order only where the constant `urgent` is True.
 
 How a core takes a step and what it reports stands in `driven`. This module must not know a protocol.
@@ -102,8 +102,8 @@ class CoreBinding(Driven[M]):
         protocol: the name of the implementation (`antiphon.impl.registry`).
         specification: the specification that it is compared with, within bounds.
         repairs: the repairs that the core makes.
-        chosen: the constants of the specification that are not its own defaults, unless others are asked for.
-        fixed: constants with which alone the core is compared.
+        chosen: constants of the specification in place of its defaults; the caller may choose others.
+        fixed: constants that the caller may not change: the core is compared with these values alone.
         faults: the planted faults, each a class of cores, by name.
         queues: the variable of the specification that has a queue for every pair of processes, if there is
             one; then nothing is in a set.
@@ -232,7 +232,7 @@ class CoreBinding(Driven[M]):
         return sum(shares)
 
     def waits(self, me: int, snapshot: Any) -> Iterable[Any]:
-        """Return the timers that the specification would let expire without bounds."""
+        """Return the timers that the specification, without bounds on its timers, would let expire."""
         if not self.intervals_ms:
             return ()
         enabled = {step.action for step in self.enabled(me, self.project(me, snapshot))}

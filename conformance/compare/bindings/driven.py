@@ -51,7 +51,7 @@ class Driven(ABC, Generic[M]):
     """Facts about the cores of one protocol that a shell, and the check of what it observes, need.
 
     Attributes:
-        messages: their messages.
+        messages: the format of their messages.
         internal: the steps that a core takes of its own accord, by name; a delivery comes before the others.
     """
 

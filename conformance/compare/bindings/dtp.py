@@ -105,8 +105,8 @@ class DtpBinding(CoreBinding[wire_messages.Message]):
                 return spec.AskNumber(receiver, Process(sender), status, number)
 
     def waits(self, me: int, snapshot: Snapshot) -> list[Timer]:
-        """Return the timers that the specification, without bounds and outside of unfinished procedures,
-        would let expire.
+        """Return the timers that the specification, without bounds on its timers, would let expire when no
+        procedure is unfinished.
         """
         constants = self.program.constants
         messages, nulls = int(constants["messages"]), int(constants["nulls"]) + 1

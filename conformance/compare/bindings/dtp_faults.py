@@ -123,8 +123,8 @@ class AnswersNobody(Core):
 
 
 class AnswersEverybody(Core):
-    """Planted fault in DTP (Receiving REQ), forgotten guard: every process that can answers a request.
-    Correct code lets only the holder answer, or the last one.
+    """Planted fault in DTP (Receiving REQ), forgotten guard: every process that has the item answers a
+    request. Correct code lets only the holder answer, and the process that passed the token to the requester.
     """
 
     def _receive_request(self, sender: int, message: AskMessage | AskNumber) -> None:

@@ -3,7 +3,7 @@
 Equal frozen values thaw into objects that behave alike. An object that is referred to twice is one object
 again, and the order of a list or a dict is kept. A set has no order.
 
-How an object is taken apart says the protocol of `copy` and `pickle` (`__reduce_ex__`), so that dataclasses,
+The protocol of `copy` and `pickle` (`__reduce_ex__`) says how an object is taken apart, so that dataclasses,
 slots, deques, counters and generators of random numbers need no method of their own. Functions, classes and
 modules stay what they are. What pickle refuses (a socket, a thread, an open file) is refused here.
 """

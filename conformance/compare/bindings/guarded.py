@@ -54,7 +54,7 @@ class Guarded:
     documents the methods.
 
     Raises:
-        BindingError: the binding lacks an attribute, or gives what no binding gives.
+        BindingError: the binding lacks an attribute, or returns something that no binding may return.
     """
 
     def __init__(self, binding: Binding) -> None:
@@ -103,16 +103,16 @@ class Guarded:
         """Let process `me`, in the state of a snapshot, take the step; return the effect.
 
         Raises:
-            Refused: it would not.
-            Misreports: what it does cannot be told.
-            Unsteady: it cannot be put where it stood.
+            Refused: the implementation refuses the step.
+            Misreports: the implementation reports something that has no meaning in the specification.
+            Unsteady: the process cannot be put back to the snapshot.
         """
         with foreign(Enough, Refused, Misreports, Unsteady, BindingError):
             effect = self.binding.perform(me, snapshot, step, datagram)
         return self._effect(effect, f"perform({me}, ..., {step})")
 
     def drive(self, me: int, snapshot: Any, step: Step | None, datagram: bytes | None) -> None:
-        """Drive process `me` like a shell. Raises `Misreports`: its report differs."""
+        """Drive process `me` like a shell. Raises `Misreports` if the shell observes other effects."""
         with foreign(Enough, Misreports):
             self.binding.drive(me, snapshot, step, datagram)
 

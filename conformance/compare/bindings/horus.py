@@ -47,7 +47,7 @@ INTERVAL_MS = 16.0
 
 
 class HorusBinding(CoreBinding[Frame]):
-    """Binding of a stack of layers whose top an application uses, or one with a fault."""
+    """Binding of a stack of Horus' layers whose top an application uses, or of such a stack with a fault."""
 
     protocol = "horus"
     stack = STACK

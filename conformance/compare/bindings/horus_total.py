@@ -12,8 +12,8 @@ corresponding names.
 | the oracle                   | the reading `next in rank`     | the next in rank                           |
 
 The view stays, so nothing is flushed. The calls to and from MBRSHIP are compared like the others
-(`horus_calls`). Over queues a token is in one queue in the specification, and the core casts it: the others
-ignore it, which the whole stack shows, where it reaches them.
+(`horus_calls`). The core casts a token to all members. Over queues only its receiver's copy is compared; that
+the other members ignore theirs is compared in the whole stack.
 """
 
 from __future__ import annotations

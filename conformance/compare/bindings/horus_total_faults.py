@@ -44,7 +44,7 @@ class NamesTheFirst(Mbrship):
     """
 
     def up(self, call: Receive) -> None:
-        """Pass the message up as one of the first member, unless that is this one."""
+        """Pass the message up as one of the first member, unless this member is the first."""
         super().up(Receive(0 if self.me else call.origin, call.body))
 
 
@@ -162,7 +162,7 @@ class NamesAnotherRank(Total):
     """
 
     def up(self, call: Receive) -> None:
-        """Deliver with a rank that is one too low, unless that is this one."""
+        """Take a message as one of the member before its sender, unless this member is the one before."""
         before = (call.origin - 1) % self.members
         ordered = isinstance(_read(call.body), Ordered)
         super().up(Receive(before if ordered and before != self.me else call.origin, call.body))

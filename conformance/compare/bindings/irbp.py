@@ -8,13 +8,13 @@
 | (reformation, i)      | called, calls, `Call`           | `ViewChange.kinds`, `Call`                |
 | seqQ_k, as it was sent | reported, bodies, heard, `Told` | `ViewChange.heard`, `Told`                |
 | initial_k, (TL, Msg)  | proposal, decision, `Decided`   | `Decision`, as the service has it         |
-| where p stands        | phase                           | what of that it has                       |
+| where p stands        | phase                           | follows from what it has of the above     |
 | m, B                  | Message(k)                      | payload b"k", Identifier                  |
 
 The specification's numbers go on from list to list; the core of each list begins with 1. A message of the
-normal phase may come from whoever has it: so requests and their answers, `Numbered` and `Data` to one, are
-nothing here. They are walked with figure 25 (`rbp_resilient.py`), as is the time after which the token is
-passed on by NULL. `listed.py` says what stands in place of detectors, channels and the consensus.
+normal phase may come from any process that has it, so that requests and their answers (`Numbered`, or `Data`
+to one process) have no packets here. They are walked with figure 25 (`rbp_resilient.py`), as is the timer
+that passes NULL. `listed.py` says what stands in place of detectors, channels and the consensus.
 """
 
 from __future__ import annotations
@@ -220,8 +220,8 @@ class IrbpBinding(ListedBinding):
         }
 
     def join(self, variable: str, shares: tuple[Any, ...]) -> object:
-        """Return the value of a variable from the shares of all processes: every former member knows a list,
-        and every receiver a call.
+        """Return the value of a variable from the shares of all processes: `listed` is the union of what they
+        know of each list, and `called` is true for a list whose call any process has.
         """
         match variable:
             case "listed":

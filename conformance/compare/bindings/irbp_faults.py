@@ -1,4 +1,4 @@
-"""Planted faults in the ring's end of a list: cores with one plausible mistake each.
+"""Planted faults in how the ring's core ends a list: cores with one plausible mistake each.
 
 `antiphon lockstep irbp --fault NAME` shows the shortest trace to where it differs. Faults in the change
 itself are in `listed_faults.py`.

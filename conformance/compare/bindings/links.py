@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 __all__ = ["Content", "Link", "Log", "Part", "Queue"]
 
 Content = tuple[Any, ...]
-"""Content of a link: for a queue packets with their datagrams; for a log everything that was sent, and how
-much each has.
+"""Content of a link: for a queue the packets with their datagrams; for a log everything that was sent, and
+how much of it each process has taken.
 """
 
 Part = tuple[str, tuple[int, ...]]

@@ -25,7 +25,7 @@ from antiphon.impl.transport import wire
 __all__ = ["MEMBERS", "Kinds", "ListProcess", "Past", "Service", "Standing", "changed"]
 
 MEMBERS = [Member(bytes([one + 1]) * 16, f"p{one}", "10.0.0.1", 7001 + one) for one in range(8)]
-"""Processes as members of a group."""
+"""The processes as members of a group, with invented incarnations, names and addresses."""
 
 
 class Service:
@@ -83,7 +83,7 @@ class Past(NamedTuple):
     lists: tuple[tuple[int, ...], ...]
     """Lists of the process, in their order; the last is the present one."""
     base: int = 0
-    """Last number of the list before."""
+    """Global number of the last message of the earlier lists; numbers of the present list follow it."""
     over: frozenset[int] = frozenset()
     """Messages that the process delivered in earlier lists."""
     delivered: frozenset[int] = frozenset()
@@ -105,8 +105,8 @@ class Past(NamedTuple):
 
     @property
     def names(self) -> Past:
-        """Return the past with names that mean what this list's messages mean: the message of each
-        identifier, and the global number of each number on the list.
+        """Return the part of the past that says what names on the present list mean: which message an
+        identifier stands for, and which global number a number of the list.
         """
         return Past((self.members,), self.base, self.over)
 
@@ -183,7 +183,7 @@ class ListProcess:
         return Standing(self.past, self.core.snapshot(), self.succession.snapshot())
 
     def restore(self, snapshot: Standing) -> None:
-        """Set the state to a snapshot, which was on the same lists."""
+        """Set the state to a snapshot that was taken on the same lists."""
         self.past = snapshot.past
         self.core.restore(snapshot.core, NOW)
         self.succession.restore(snapshot.succession)

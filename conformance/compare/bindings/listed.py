@@ -5,8 +5,8 @@ the list (`ViewChange`), and the succession that joins the two (`Succession`). T
 not here: time, detectors, addresses, processes that ask to join.
 
 Replacements, and why they are sound:
-1. **The failure detector** is the environment: its suspicions are handed to the change, those of the quick
-   one and of the slow one at once. When a member calls for a change is a matter of the detector's patience;
+1. **The failure detector** is the environment: the suspicions of the quick detector and of the slow one are
+   handed to the change together. When a member calls for a change is a matter of the detector's patience;
    here it may call as soon as it suspects somebody, and later.
 2. **Reliable channels.** What a change sends lies in `sent` until its list is the receiver's, and may come
    twice; the links of an epoch (`impl/layers/links.py`) have it that way, and have tests of their own.
@@ -17,8 +17,8 @@ Replacements, and why they are sound:
 4. **The list after this one** is what `Succession.adopt` says; then the binding makes the next three
    machines, as a membership does.
 
-A message for all goes to all others of the list; a member that leaves one out is refused. This module must
-not know a protocol.
+A message for all must go to all other members of the list: an implementation that leaves one out is refused.
+This module must not know a protocol.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _encoder = msgpack.Encoder()
 _decoder: Any = msgpack.Decoder(tuple[int, view_change.Message])
 
 _CHANGE = b"c"
-"""With this begins a message of a change, in lockstep alone; with another byte one of the protocol."""
+"""First byte of the datagrams of a change; those of the protocol begin with `p`. Lockstep alone has it."""
 
 
 class ListedBinding(ABC):
@@ -69,7 +69,7 @@ class ListedBinding(ABC):
         faults: the planted faults, each a class of cores, of changes or of successions, by name.
         decisions: the variable of the specification that has a decision for each list.
         reports_at_once: whether the specification reports in the step in which a call comes.
-        keeps_suspicions: whether it has suspicions of those that are on the list no more.
+        keeps_suspicions: whether suspicions of processes that the next list lacks stay.
     """
 
     specification: type[Spec]
@@ -174,7 +174,7 @@ class ListedBinding(ABC):
 
     @abstractmethod
     def check_report(self, past: Past, core: Any, report: Report) -> None:
-        """Check that a core that ended with a report reports no delivery that its own deliveries lack.
+        """Check that the report with which a core has ended agrees with the deliveries of its process.
 
         Raises:
             Refused: the report names more or less than the deliveries.

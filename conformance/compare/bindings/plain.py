@@ -361,11 +361,11 @@ class PlainBinding:
 
     @contextmanager
     def _in_time(self) -> Iterator[None]:
-        """Context that interrupts a call in it that takes longer than the time limit. It works in the main
-        thread, on systems with alarm signals.
+        """Context that interrupts a call inside it that takes longer than the time limit. It works in the
+        main thread, on systems with alarm signals.
 
         Raises:
-            Stuck: one does.
+            Stuck: a call took longer.
         """
         if not _ALARMS or threading.current_thread() is not threading.main_thread():
             yield
@@ -388,7 +388,7 @@ class PlainBinding:
 _ALARMS = hasattr(signal, "setitimer")
 
 _AGAIN_SECONDS = 0.5
-"""The alarm rings again after this time, where the interpreter lost what it raised, as in `__del__`."""
+"""Seconds until the alarm rings again: the interpreter loses an exception that is raised in `__del__`."""
 
 
 class Stuck(Misreports):
@@ -418,7 +418,7 @@ def _collects_garbage(frame: FrameType | None) -> bool:
 
 
 def _stuck(late: _Late, call: object, seconds: float) -> Stuck:
-    """Return the error that a call does not return, with the line of code at which it was interrupted."""
+    """Return the error about a call that does not return, with the line at which it was interrupted."""
     return Stuck("the implementation does not return", "goes on", f"{call} runs for {seconds:g} s{late}")
 
 

@@ -60,8 +60,8 @@ class RingBinding(CoreBinding[Message]):
         return Step(action, (Process(me), self.sequenced(_name(snapshot, number), number)))
 
     def single(self, core: Any, action: str, payload: bytes, now: float) -> tuple[bool, object]:
-        """Take the one step of this name; return whether it was possible, and its result. Lines 74-78 have
-        the number as payload; two timers pass the token.
+        """Take the one step of this name; return whether it was possible, and its result. `settle` (lines
+        74-78) gets its number as payload; `pass_null` lets one of two timers expire that pass the token.
         """
         match action:
             case "settle":

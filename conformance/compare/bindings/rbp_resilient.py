@@ -213,7 +213,7 @@ class RbpResilientBinding(RingBinding):
         that the step obtains; None for any other step.
 
         Raises:
-            Refused: it would not.
+            Refused: `me` does not send this request to the expected process alone.
         """
         if step.action not in {"obtain_number", "obtain_body"}:
             return None
@@ -240,7 +240,7 @@ class RbpResilientBinding(RingBinding):
         what it has (lines 64-69).
 
         Raises:
-            Misreports: it tells more or less than the specification says it has.
+            Misreports: the process answers with more or less than the specification says it has.
         """
         probe, view = self.probe(me, snapshot), self.project(me, snapshot)
         asks = (me + 1) % self.members

@@ -1,4 +1,4 @@
-"""Figures 23 and 24 and the membership's Reformation speak of the same things by these names.
+"""Binding of figures 23 and 24 and the membership's Reformation, with corresponding names.
 
 | figures 23 and 24                | specification `ReformationInTurn` | `Reformation`, its snapshot         |
 |----------------------------------|-----------------------------------|-------------------------------------|
@@ -9,7 +9,7 @@
 | a New Token                      | tokens                            | `Token`, or that the site has begun |
 | the list that a site belongs to  | belongs                           | belongs                             |
 | TL version number                | highest                           | highest                             |
-| where a site stands              | stage                             | stage; who works has its lists work |
+| where a site stands              | stage                             | stage; in `normal` its `Log` works  |
 
 What stands in place of what:
 1. **The normal phase** is the abstract one of the specification, on both sides (`Log`): the ring is walked
@@ -21,7 +21,7 @@ What stands in place of what:
    runs out.
 3. **Time, chance and suspicions** are the environment: when a member invites, and when it gives up.
 
-The system is held as a whole, and who sends a message to others than to whom it is for is refused.
+The whole system is the one process of the binding. A member that sends to wrong receivers is refused.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _STAGES = {
 }
 
 READINGS = {"leaving": "remembers", "committed": "sequenced"}
-"""The readings that the implementation has."""
+"""Choices of the implementation at unclear sentences of the text, as values of the readings."""
 
 
 class Log:
@@ -352,7 +352,7 @@ class ReformationSystem:
         return {"originator": self._originator(a), "version": self.versions[a - 1]}
 
     def _stage(self, me: int, snapshot: impl.Snapshot) -> Stage | str:
-        """Return the stage of a member. A member in no stage must be working, and no other member."""
+        """Return the stage of a member; as text, if it works outside `normal` or does not work in it."""
         stage = _STAGES[snapshot.stage]
         return stage if self.logs[me].works == (stage is Stage.normal) else f"{stage}, and works otherwise"
 

@@ -312,4 +312,4 @@ FAULTS: Mapping[str, type[Reformation]] = {
     "votes-for-what-is-delivered": VotesForWhatIsDelivered,
     "works-without-the-token": WorksWithoutTheToken,
 }
-"""All of them."""
+"""Faulty classes of members, by the names of the planted faults."""

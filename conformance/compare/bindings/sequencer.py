@@ -48,7 +48,7 @@ class SequencerBinding(CoreBinding[Message]):
     fixed: Mapping[str, int | bool | str] = {
         "crashes": 0, "stops": 0, "joiners": 0, "suspicions": False, "reforms": False,
     }  # fmt: skip
-    """Required constants: members stay; handovers=True, views=2 for a new view."""
+    """Required constants: the members stay. With handovers=True and views=2 a second view comes."""
     faults = FAULTS
     queues = "channel"
 
@@ -101,8 +101,8 @@ class SequencerBinding(CoreBinding[Message]):
         return spec.Data(message.view, source, number, content)
 
     def queued(self, me: int, sends: list[Send[Message]]) -> Iterator[tuple[Link, object, bytes]]:
-        """Put a FORWARD into its queue and a DATA into the log; the copies of a DATA are one object, sent in
-        a row.
+        """Yield each FORWARD with its queue, and each DATA once, with the log of `me`. The core sends the
+        copies of a DATA in a row, as one object.
         """
         others = [process for process in range(self.members) if process != me]
         while sends:
@@ -132,7 +132,7 @@ class SequencerBinding(CoreBinding[Message]):
         }
 
     def single(self, core: Any, action: str, payload: bytes, now: float) -> tuple[bool, object]:
-        """Return the single step of the core: the membership blocks a member before it installs a view."""
+        """Take one step; return whether it was possible, and its result. A new view blocks the core first."""
         if action == "change_view":
             core.block(now)
             core.change_view(core.view + 1, core.group[::-1], now)

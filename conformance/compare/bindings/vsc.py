@@ -193,7 +193,7 @@ class VscBinding(ListedBinding):
         return super().join(variable, shares)
 
     def broadcasts(self, core: impl.Snapshot) -> int:
-        """Return the number of messages multicast on the list; a process does not acknowledge its own."""
+        """Return the number of own multicasts on the list: of the one source that is not acknowledged."""
         others = {place for place, _ in core.acknowledged}
         return sum(count for place, count in enumerate(core.received) if place not in others)
 

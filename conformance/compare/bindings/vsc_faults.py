@@ -200,6 +200,6 @@ FAULTS: Mapping[str, type[Any]] = {
     "delivers-no-msg": DeliversNoMsg,
     **{name: kind for name, kind in CHANGE_FAULTS.items() if name != "turns-the-list-round"},
 }
-"""Faulty cores by name. An order fault is absent: without a ring, a list whose order all reverse alike is as
-good.
+"""Faulty cores by name. The fault `turns-the-list-round` is left out: without a ring a list that all members
+reverse is as good as the agreed one.
 """

@@ -55,9 +55,9 @@ class Local:
     """Local step: kept and added bits of the specification's state, the change of the processes' fields, the
     touched packets and links.
 
-    `sent` has the bits of packets with their datagrams; `reader` takes from the first of `lines` if `takes`;
-    `queued` goes into lines. `wider` is True when more changes than the process's own part: its share of a
-    variable that is no map, or the contents of a link.
+    `sent` pairs bits of packets with their datagrams. If `takes`, `reader` takes a datagram from the link
+    `lines[0]`; `queued` are datagrams put into links. `wider` is True when more changes than the process's
+    own part: its share of a variable that is no map, or the contents of a link.
     """
 
     keep: int
@@ -104,7 +104,7 @@ class Known:
 @dataclass(slots=True)
 class Process:
     """Numbered snapshots of a process, with each one's projected bits (None: outside the domains), offers,
-    and number of its shares.
+    and shares of the variables that are no maps over processes.
     """
 
     snapshots: list[Hashable] = field(default_factory=list)

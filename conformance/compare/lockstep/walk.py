@@ -127,8 +127,8 @@ class _Walk:
         self.stopped: Stop | None = None
 
     def run(self, sample: int) -> LockstepReport:
-        """Walk until every pair is walked, a bound is reached (`most`: transitions), or the two sides differ;
-        return the report.
+        """Walk until every pair is walked, a bound is reached, or the two sides differ; return the report.
+        `sample` is the number of paths that are replayed from the start.
         """
         replayed, difference = 0, None
         try:
@@ -237,7 +237,7 @@ class _Walk:
         comparison.
 
         Raises:
-            _Found: the two differ, or the implementation raises, or does not do the same again.
+            _Found: the sides differ, or the implementation raises, or acts differently the second time.
         """
         steps, out, events, known = self.locals, self.edges.successors, self.events, self.locals.known
         first, add, compared, several = self.first, self._add, steps.compared, steps.several
@@ -391,8 +391,8 @@ def _silence(state: int, number: int) -> tuple[object, ...]:
 
 
 class _EndsAtBounds(Visitor):
-    """Visitor that ends a walk at a bound, such as one of transitions, that the number of pairs does not
-    show.
+    """Visitor that ends a walk at a bound that the number of pairs does not show, such as a number of
+    transitions.
     """
 
     def __init__(self, walk: _Walk) -> None:
@@ -405,7 +405,7 @@ class _EndsAtBounds(Visitor):
 
 class _Found(Exception):
     """Signal that the sides differ at a pair: in the step `number`, or in the internal steps on offer.
-    `certain` is True if a run from the start may not show the difference.
+    `certain` is True if the difference is reported even where a run from the start may not show it.
     """
 
     def __init__(

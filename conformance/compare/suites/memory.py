@@ -22,8 +22,8 @@ PAYLOAD_BYTES = 100
 
 
 def growing(implementation: Implementation[Any], *, members: int = 3, messages: int = 2_000) -> set[str]:
-    """Return the paths of the containers that grow by one element for each message, or for each message in
-    some part.
+    """Return the paths of the containers that grow with the number of messages: by more than one element for
+    each hundred.
     """
     network = _rested(implementation, members, messages)
     before = _sizes(network)

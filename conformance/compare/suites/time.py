@@ -135,7 +135,7 @@ class _Run:
 
 
 def _quiet(implementation: Implementation[Any], times: Times, members: int, idle_ms: float) -> list[int]:
-    """Return the cost of a message of each member, in datagrams."""
+    """Check deliveries in a quiet group; return how many datagrams a message of each member costs."""
     costs = []
     for member in range(members):
         run = _Run(implementation, times, members, f"quiet for {idle_ms} ms, then a message of {member}")

@@ -48,7 +48,7 @@ class Observation:
         after: values of variables after the step.
         sends: names of messages that are sent here.
         receives: names of messages that arrive here: the line that sent them comes before.
-        may_stay: True if it may also be no step.
+        may_stay: True if the line may also tell of no step, so that the state stays.
         text: the line.
     """
 

@@ -59,7 +59,7 @@ class Possible:
         logs: what was observed.
         hidden: how often each of these actions may be taken that no line tells of.
         start: values of variables in which the logs begin; the others are those of the initial state.
-        bounds: where to stop; states are nodes.
+        bounds: the bounds of the walk; the bound on states limits the nodes.
 
     Raises:
         ObservationError: a value means nothing.
@@ -78,7 +78,7 @@ class Possible:
         starts = list(program.reference.initial()) if not start else [begin(program, start)]
         self._search = Search(Steps(program), logs, hidden or {}, bounds)
         self.files = tuple(log.file for log in logs)
-        """The logs."""
+        """Files of the logs."""
         self._total = sum(len(log.observations) for log in logs)
         self._from: dict[Node, tuple[Node, Edge] | None] = {}
         self._before: defaultdict[Node, list[Node]] = defaultdict(list)

@@ -94,7 +94,7 @@ class Search:
         steps: finds the steps for a line.
         logs: the observations.
         hidden: the number of times that each action may be taken without a line.
-        bounds: the bounds of the search; states are nodes.
+        bounds: the bounds of the search; the bound on states limits the nodes.
     """
 
     def __init__(self, steps: Steps, logs: Sequence[Log], hidden: Mapping[str, int], bounds: Bounds) -> None:
