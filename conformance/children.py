@@ -22,7 +22,7 @@ R = TypeVar("R")
 def done_by_children(
     jobs: int, method: Literal["fork", "spawn"], work: Callable[[T], R], items: Sequence[T]
 ) -> Iterator[R]:
-    """Return the results of `work` for all items, in their order, from so many processes.
+    """Return the results of `work` for all items, in their order, computed by `jobs` processes.
 
     When the caller leaves early, or is interrupted, the processes are ended.
 
@@ -50,4 +50,4 @@ def done_by_children(
 
 
 _beginning = threading.Lock()
-"""Held while processes begin, so that each call knows its own."""
+"""Lock that a call holds while it starts its processes, to tell them from those of other calls."""

@@ -34,7 +34,7 @@ _LINES_MAX = 20
 """Largest number of lines of a schedule that are printed."""
 
 VERBS = ("check", "run", "lockstep")
-"""The commands of this group: functions of this module."""
+"""Subcommands of `antiphon adapter`: functions of this module."""
 
 SETTINGS = {"allow_interspersed_args": False}
 """Settings of the parser: what follows the program's name is the program's."""
@@ -182,7 +182,7 @@ def run(
 
 
 def _kept(report: ForeignReport, log: Path | None) -> list[Path]:
-    """Write the runs to be kept to directories; the run that is printed is the last."""
+    """Write the runs to be kept, and return their directories; that of the printed run is the last."""
     wanted: list[ForeignRun] = list(report.runs) if log is not None else []
     shown = report.shortened or report.failed
     if shown is not None:

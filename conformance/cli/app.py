@@ -2,8 +2,8 @@
 failure or an interruption.
 
 Typer's own code for wrong usage is 2 and Python's for a crash is 1; here 2 means unknown and 1 violated, so
-both are mapped. One file a command, and only the command that is asked for is loaded; for the list of all
-only their files are read. Exceptions are imported where they are caught: code that raised one had it loaded.
+both are mapped. Only the command that is asked for is loaded; the list of all is read from their files' text.
+Exceptions are imported where they are caught, when the code that raised one has loaded its module already.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ HIDDEN = ("gate", "check-exports")
 COMMANDS = (*itertools.chain.from_iterable(PANELS.values()), *HIDDEN)
 
 FAMILIES = ("adapter",)
-"""Commands that have commands of their own: functions of their module, which `VERBS` of the module names."""
+"""Commands with subcommands; `VERBS` of a command's module names the functions that are its subcommands."""
 
 ELSEWHERE = {"check-exports": "export"}
-"""A command that shares its module with another."""
+"""Commands without a module of their own, each with the command in whose module it stands."""
 
 
 def commands(names: Iterable[str] = COMMANDS, *, loaded: bool = True) -> typer.Typer:

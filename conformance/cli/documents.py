@@ -54,7 +54,7 @@ class VariableCountDocument(msgspec.Struct, kw_only=True):
 
 
 class CountsDocument(msgspec.Struct, kw_only=True):
-    """Counts of `--counts`, over this number of states."""
+    """Counts of `--counts` for each action and each variable; `states` is the number of states counted."""
 
     states: int
     complete: bool
@@ -604,8 +604,8 @@ class CheckExports(Document, tag="check-exports", kw_only=True):
 
 
 class LevelDocument(msgspec.Struct, kw_only=True):
-    """Layer in its place; properties by their numbers. `confirmed` are the entries of its row that the
-    models of the layers confirm.
+    """Layer of a stack, with the properties below and above it, and those that it lacks, adds and masks, as
+    `P1`. `confirmed` are the entries of its row in the table of layers that models of the layers confirm.
     """
 
     layer: str

@@ -23,7 +23,7 @@ SHOWN = 6
 
 
 class Place(NamedTuple):
-    """State of a file that the question is about."""
+    """State that the question is about: the one before or after a step of a saved trace."""
 
     file: str
     step: int

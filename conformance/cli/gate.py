@@ -55,11 +55,11 @@ AT_ONCE = 2
 """Number of groups of rows that run at a time: an exploration uses a thread for every processor itself."""
 
 URGENT = ("--set", "urgent=true", "--set", "assigned=true", "--set", "patient=true")
-"""Restrictions of the gate: local steps first, and fixed senders."""
+"""Options that restrict the explorations of the gate: local steps come first, and senders are fixed."""
 
 ON_SPARK = ("--master", "local[*]")
-"""Option that judges on Spark; otherwise so few logs are judged in one process, as the cluster has judged
-them.
+"""Option by which `verify` judges on Spark. Without it so few logs would be judged in one process, as the
+cluster has done already.
 """
 
 SAMPLE = "6"

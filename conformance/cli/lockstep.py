@@ -29,7 +29,7 @@ def bound_binding(protocol: str, constants: Constants, fault: str | None) -> Bin
 
     Raises:
         SpecError: no such protocol, constant or fault.
-        UsageProblem: a setting that is none.
+        UsageProblem: a setting cannot be read.
     """
     if not constants.as_settings:
         return antiphon.binding(protocol, fault=fault)

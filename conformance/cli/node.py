@@ -4,7 +4,7 @@ With `--members` the group is one fixed set of members. With `--bind` and `--see
 join, leave and come back to.
 
 The member stays when its input ends, since others may need it, and leaves at an interrupt or SIGTERM. At a
-SIGHUP one with a key file reads it again, and uses what is in it from then on.
+SIGHUP a member with a key file reads the file again, and uses its keys from then on.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ def see_writable(option: str, file: Path) -> None:
     """Check that the file can be written.
 
     Raises:
-        UsageProblem: it cannot.
+        UsageProblem: it cannot be written.
     """
     try:
         check_writable(file)
@@ -184,7 +184,7 @@ class Constants:
         """Return all settings, by the declared type of each constant.
 
         Raises:
-            UsageProblem: a setting that is none, or one that is made twice.
+            UsageProblem: a setting cannot be read, or is made twice with different values.
             SpecError: an unknown constant.
         """
         return _parsed(spec, self.as_settings)
@@ -225,11 +225,11 @@ class Variant(Constants):
         return [*super().as_settings, *(self.readings or ())]
 
     def program(self, subject: str | type[Spec], otherwise: Mapping[str, Value] | None = None) -> Program:
-        """Return the specification of a name, or a class, with the settings; without any, with the constants
-        of `otherwise`.
+        """Return the program of a specification, given by name or as a class, with these settings; without
+        any setting, with the constants of `otherwise`.
 
         Raises:
-            UsageProblem: a setting that is none, or one that is made twice.
+            UsageProblem: a setting cannot be read, or is made twice with different values.
             SpecError: no such specification, constant, repair or reading.
         """
         spec = specification(subject) if isinstance(subject, str) else subject

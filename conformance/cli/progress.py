@@ -31,8 +31,8 @@ def proving(name: str, console: Console) -> Iterator[Callable[[Any], None] | Non
 
 @contextmanager
 def progress_bar(title: str, console: Console | None = None) -> Iterator[Callable[[Progress], None] | None]:
-    """Show the progress of a search: states, rate, transitions, depth, queue and memory; None when the
-    console is no terminal.
+    """Context that shows the progress of a search: states, rate, transitions, depth, queue and memory. It
+    yields None when the console is no terminal.
 
     The bar shows which share of the states found is expanded: it is full when the search is complete.
     """
@@ -75,7 +75,7 @@ def progress_bar(title: str, console: Console | None = None) -> Iterator[Callabl
 def searching(
     name: str, engine: str, console: Console | None = None
 ) -> Iterator[Callable[[Any], None] | None]:
-    """Show the progress of an engine's search: a bar, or with Z3 a line for each depth."""
+    """Context that shows the progress of an engine's search: a bar, or with Z3 a line for each depth."""
     console = console or err()
     if engine != "z3":
         with progress_bar(name, console) as show:
@@ -90,7 +90,7 @@ def searching(
 
 
 def found_in(name: str, console: Console) -> Violated:
-    """Print a line for each violated property of a specification, when it is found, above any
+    """Return a function that prints a line about a violated property of this specification, above any
     progress bar.
     """
 

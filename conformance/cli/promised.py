@@ -1,4 +1,4 @@
-"""The option by which commands are given a promise. Its words are the judge's, which this module loads."""
+"""Option `--promise` of commands. Importing this module loads the judge of logs, to list the promises."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""`antiphon stack`: whether a stack of Horus layers is well-formed, or the smallest that yields a
-property.
+"""`antiphon stack`: checks whether a stack of Horus layers is well-formed, or finds the smallest stack that
+yields a property.
 """
 
 from __future__ import annotations

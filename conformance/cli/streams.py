@@ -24,7 +24,7 @@ class NobodyReads(Exception):
 
 
 class Answer:
-    """Output that a command could not write, and its exit code after that."""
+    """Streams of a running command; they note which output could not be written, and decide the exit code."""
 
     def __init__(self, *, endless: bool) -> None:
         self.out = _Stream(sys.stdout or _nowhere(), endless=endless)
@@ -50,7 +50,7 @@ class Answer:
 
 
 _answers: list[Answer] = []
-"""The answer of the running command, if one runs."""
+"""List with the answer of the running command; empty if none runs."""
 
 
 def unwritten(option: str, file: object, error: OSError) -> None:
@@ -129,7 +129,7 @@ class _Stream:
         self._stream, self._endless = stream, endless
         self._number: int | None = None
         self._spare: int | None = None
-        """The descriptor of the stream's file, and another one of the same file."""
+        """Second descriptor of the stream's file, from which the first is restored; None if it has none."""
         with suppress(OSError, ValueError, AttributeError):
             self._number = stream.fileno()
             self._spare = os.dup(self._number)

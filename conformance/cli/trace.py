@@ -37,7 +37,7 @@ from antiphon.spec.lang import Program
 STATES_SHOWN = 4
 LINES_SHOWN = 12
 WIDEST = 400
-"""Characters of a value or a reason; --json has all."""
+"""Largest number of printed characters of a value or a reason; `--json` prints all."""
 
 
 def trace(

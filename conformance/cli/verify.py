@@ -46,7 +46,7 @@ def verify(
 ) -> int:
     """Judge the logs of many runs.
 
-    Unless Spark is asked for they are judged in this process, and on Spark where there are more than two
+    The logs are judged in this process, or on Spark: if Spark is asked for, or there are more than two
     million events. Both give the same result.
     """
     from antiphon.conformance.spark.pipeline.errors import InputError  # here: it takes long to load

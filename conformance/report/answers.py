@@ -43,7 +43,7 @@ class Shown:
     Attributes:
         diagram: its space-time diagram.
         changes: the changes of each row of the diagram, the first row's first; or empty.
-        places: the line of the text that each row executes; or empty.
+        places: the line of source text that each row executes; or empty.
         file: the file in which the run is saved, or "".
         run: the run as a trace of a specification, which can be walked; or None.
     """
@@ -93,7 +93,7 @@ class Suite:
     facts: Mapping[str, Fact] = field(default_factory=dict)
     reproduce: str = ""
     why: str = NOTHING_JUDGED
-    """Why the outcome is worse than that of each case, where it is."""
+    """Reason why the outcome is worse than that of every case, if it is worse."""
     logs: ObservedLogs | None = None
     """Logs that can be walked through a specification."""
 
@@ -205,8 +205,8 @@ def of_validation(
     explanations.
 
     Args:
-        name: what was asked.
-        found: what was found.
+        name: the name of the suite.
+        found: the result of the validation.
         reproduce: the command.
         saved: the file in which the explanation is kept.
         logs: the logs with the states in which the system may be, if these are wanted.

@@ -3,13 +3,13 @@
 1. A lifeline is a member of the index type that packets are addressed to; without packets, of the index type
    that actions name first, if some variable has a value for each of its members.
 2. A packet is what stands in a channel: a set, a queue or a log (`antiphon.conformance.report.channels`).
-3. The step that adds a packet sends it. The step that takes it as an argument receives it, and so does one
-   after which it is gone (a quorum's answers, all at once), unless it is addressed to somebody else. If that
-   step is the environment's and the packet is gone afterwards, it is lost.
+3. The step that adds a packet sends it. A step receives a packet that is its argument, or that is gone after
+   the step (a quorum's answers, all at once), unless the packet is addressed to somebody else. If the step is
+   the environment's and the packet is gone after it, the packet is lost.
 4. A step belongs to the receiver of the packet it takes, else to the first member that it names, else to the
    one receiver of the packets that are gone after it, else to the lane of the system.
-5. Packets of the initial state come from the start: from their sender if they have one, from the one member
-   they are not addressed to, else from above.
+5. A packet of the initial state comes from its sender, if it names one; else from the only member to which no
+   packet of its kind is addressed; else from above.
 6. A specification without channels is drawn by its state: beside each step stand the values that it changed.
 7. A lifeline ends at the step that emits an event `Crash` of its member, or at the environment's step `crash`
    of it; it goes on from the next step of that member, if there is one.
@@ -144,7 +144,7 @@ class _Flight:
     begin: int
     again: bool
     read: bool = False
-    """Received, and kept by a network that only grows."""
+    """True if the packet was received, and stays in a network that only grows."""
 
 
 class GrowingDiagram:

@@ -24,7 +24,7 @@ __all__ = ["ROWS_MAX", "diagram_of_logs"]
 ROWS_MAX: Final = 60
 """Largest number of events in a picture."""
 _AROUND: Final = 8
-"""Number of events before the first one that clashes, if all of the run have no room."""
+"""Number of events shown before the first contradicting one, if there is no room for the whole run."""
 
 _OF_THE_PROTOCOL: Final = (logs.CoreBroadcast, logs.CoreDeliver, logs.Send, logs.Receive)
 

@@ -1,10 +1,10 @@
 """An answer as one page of HTML that needs no other file and no network.
 
-1. It holds the verdicts, and of what does not hold the picture, what each step changed, and the command that
-   shows it again. Of a long run the rows round the violation are shown, as everywhere. All this needs no
-   script.
-2. Runs of a specification, and logs, can be walked in it: the file of the explorer stands in a frame that has
-   no part in the page.
+1. It shows the verdicts; for each case that does not hold also the picture, the changes of each step, and the
+   command that repeats it. A long run is cut to the rows around the violation, as everywhere. All this needs
+   no script.
+2. Runs of a specification, and logs, can be walked in it: the file of the explorer stands in a frame that is
+   sandboxed, so that it cannot reach the rest of the page.
 3. It is at most as large as a file of the explorer.
 """
 

@@ -8,7 +8,7 @@ FILES = {
     "requirements.txt": "requirements.txt.txt",
     ".github/workflows/test.yml": "test.yml.txt",
 }
-"""Name of each file where it is written, and its name here."""
+"""Name of each file in the written project, and the name of its template in this package."""
 
 ABOUT = {
     "lock_spec.py": "what must be true",

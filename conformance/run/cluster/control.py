@@ -66,7 +66,7 @@ class JoinOrders(msgspec.Struct, frozen=True, kw_only=True):
     every_s: float
     logs: str
     state: str
-    """File for the state, or None."""
+    """File into which the process writes its state at `keep`."""
 
 
 class Bound(msgspec.Struct, frozen=True, tag_field="said", tag="bound"):

@@ -69,9 +69,9 @@ def run_cluster(
 
     `messages` are broadcast in all; the probabilities are per datagram; the last process starts `late_s`
     seconds after the others, one after another is stopped for `stop_s`, and the run is given up after
-    `deadline_s`. With `join`, and of "irbp", "rbp-reforming" and "vsc" always, members join, leave, crash and
-    come back; `only` says which kinds of faults the processes meet, `quiet` none, and `minutes` for how long,
-    else each once. `console` shows the progress if it is a terminal.
+    `deadline_s`. With `join`, and always with "irbp", "rbp-reforming" and "vsc", members join, leave, crash
+    and come back: `only` says which kinds of faults happen (`quiet`: none), and `minutes` for how long they
+    are repeated (0: each happens once). `console` shows the progress if it is a terminal.
 
     Raises:
         ValueError: a setting is out of range; the message says which and what is allowed.

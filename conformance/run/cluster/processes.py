@@ -26,7 +26,7 @@ _GRACE_S = 10.0
 """Seconds that a node which was asked to go may take before it is killed; a busy machine may take some."""
 
 _SILENT_S = 1.0
-"""A node that has not finished speaks several times a second."""
+"""Age from which a report counts as old: a node that has not finished reports several times a second."""
 
 
 class NodeFailed(Exception):

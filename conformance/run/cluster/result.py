@@ -144,7 +144,7 @@ class ClusterResult:
 def missing_faults(
     settings: ClusterSettings, counts: Counts, stops: tuple[int, ...] = ()
 ) -> tuple[str, ...]:
-    """Yield each requested fault that never happened: a run without it shows less than it claims."""
+    """Return a sentence on each requested fault that never happened: the run shows less than it claims."""
     rates = settings.faults
     asked = (
         ("dropped", rates.loss, counts.dropped),

@@ -84,12 +84,12 @@ def _entries(
 def _interval(
     chance: random.Random, calm_ms: float, shortest: float, longest: float
 ) -> tuple[float, float]:
-    """A time within the faults, of a part of them between the two, after their first twentieth."""
+    """Return beginning and end of a fault that lasts a share of `calm_ms` from `shortest` to `longest`."""
     length = chance.uniform(shortest, longest) * calm_ms
     at_ms = 0.05 * calm_ms + chance.random() * (0.9 * calm_ms - length)
     return round(at_ms, 1), round(at_ms + length, 1)
 
 
 def is_alone(kinds: Sequence[FaultKind], nodes: int) -> list[FaultKind]:
-    """Return the kinds that cannot happen among so many nodes."""
+    """Return the kinds of faults that cannot happen with this number of nodes."""
     return [kind for kind in kinds if nodes == 1 and kind in _ALONE]

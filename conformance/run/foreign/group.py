@@ -1,13 +1,13 @@
 """Group of foreign programs in one run: the harness is the network between them, the clock and the faults.
 
 1. A program that steps and reads no clock runs in virtual time: each datagram, timer and request is one step,
-   and the run is a function of its schedule. Any other program runs in real time, in which the schedule says
-   when faults begin and which datagrams meet them, and the program's own speed all else.
+   and the run is a function of its schedule. Any other program runs in real time: the schedule says when
+   faults begin and which datagrams meet them; all else depends on the program's speed.
 2. A datagram to a node that is down is lost; one to a node that is stopped waits. Requests of the application
    wait for both.
-3. A crash is `kill -9`, and a node that is back is a new process with the same disk. A program with a
-   `disk` is the same process as before to the judge, so that what it forgets is found; of any other each
-   start is a new incarnation, which knows of nothing.
+3. A crash is `kill -9`, and a node that is back is a new process with the same disk. If the program says that
+   it has a `disk`, the judge takes the node for the same process as before, and finds messages that it has
+   forgotten; otherwise each start is a new incarnation, which knows of nothing.
 4. A fault is counted when it has had an effect: a datagram that was cut off, one that overtook another.
 
 This module judges nothing. Whatever a node does against the protocol ends the run: `Misbehaves`.
@@ -42,10 +42,10 @@ STEPS_MAX = 50_000
 """Largest number of inputs of nodes and of datagrams that they send; a longer run is given up."""
 
 READ_MS = 50.0
-"""Milliseconds between two questions what a node has delivered."""
+"""Milliseconds between two requests that ask a node for its deliveries."""
 
 LINGER_MS = 150.0
-"""Milliseconds that a run goes on when all is delivered, for what comes twice."""
+"""Milliseconds that a run goes on after all is delivered, so that second deliveries are found."""
 
 Carry = Callable[[int, int, float], Sequence[float]]
 """Function from sender, receiver and time of a datagram to the delays after which copies of it arrive."""
@@ -60,7 +60,7 @@ class Member:
         paused: True while it is stopped.
         held: inputs that wait until it runs, each with whether it outlives a crash.
         wake: number of the last timer that it asked for; an earlier one is void.
-        seen: what it had when it was last read.
+        seen: the messages that it had when it was last read.
         asked: the broadcasts that it has not answered, by the number of the request.
         reading: the time of a read that is not answered; None if there is none.
     """
@@ -133,10 +133,10 @@ class Group:
             self.log.end()
 
     def close(self, spare: dict[int, Node] | None = None) -> None:
-        """End all processes, or keep those for another run of the same seed that can be put to their start.
+        """End all processes, except those that can be put back to their start and are kept in `spare`.
 
         Args:
-            spare: where they are kept, by number.
+            spare: takes the kept processes by number, for another run of the same seed; None: none is kept.
         """
         for member in self._members:
             if (node := member.node) is None:
@@ -199,7 +199,7 @@ class Group:
     # Inputs -------------------------------------------------------------------------------------------------
 
     def _plan(self, entry: Entry) -> None:
-        """Put an entry of the schedule in its time."""
+        """Plan the beginning of an entry of the schedule, and its end if it has one, for their times."""
         match entry:
             case Broadcast(at_ms=at, process=process):
                 self._at(at, lambda: self._when_running(self._members[process], self._broadcast, lasts=True))
@@ -216,7 +216,7 @@ class Group:
                 pass  # the fates of datagrams are the carriage's
 
     def _when_running(self, member: Member, act: Callable[[Member], None], *, lasts: bool = False) -> None:
-        """Do something with a node now, or when it runs again; after a crash too, if it `lasts`."""
+        """Call `act` now, or when the node runs again; a crash of the node cancels it unless it `lasts`."""
         if member.node is None or member.paused:
             member.held.append((lasts, act))
         else:
@@ -264,13 +264,13 @@ class Group:
         member.asked[node.send({"type": "broadcast", "message": value}, CLIENT)] = event, m
 
     def _decline(self, member: Member, event: Event, code: int) -> None:
-        """Take back a broadcast that a node has not made."""
+        """Take a declined broadcast out of the log, unless the error leaves open whether it was made."""
         if code not in INDEFINITE:
             self.log.take_back(member.number, event)
             self.declined += 1
 
     def _read(self, member: Member, node: Node) -> None:
-        """Ask a node what it has, again and again."""
+        """Ask a node at intervals which messages it has, as long as it runs."""
         if member.node is not node:
             return
         if not member.paused and member.reading is None:
@@ -279,7 +279,7 @@ class Group:
         self._at(self.now + READ_MS, lambda: self._read(member, node))
 
     def _step(self, member: Member, do: Mapping[str, Any]) -> None:
-        """Let a node take a step, and carry on what it does.
+        """Let a node take a step; handle the datagrams, events and wake-up time in its answer.
 
         Raises:
             Declined: it refuses the step.
@@ -292,7 +292,7 @@ class Group:
         self._wake(member, node, done, now_ns)
 
     def _wake(self, member: Member, node: Node, done: Done, now_ns: int) -> None:
-        """Wake a node when it asks for it."""
+        """Plan a tick of the node at the time at which it wants to be woken; a former plan is void."""
         member.wake += 1
         if done.wake_ns is None:
             return
@@ -307,7 +307,7 @@ class Group:
         self._at(done.wake_ns / 1e6, lambda: self._when_running(member, tick))
 
     def _input(self, member: Member, do: Mapping[str, Any]) -> None:
-        """Let a node take what it may not refuse."""
+        """Let a node take a step that it may not refuse; raise Misbehaves if it does."""
         try:
             self._step(member, do)
         except Declined as declined:
@@ -434,7 +434,7 @@ class Group:
             self._delivered(member, node, heard.body["messages"], heard.line)
 
     def _delivered(self, member: Member, node: Node, messages: list[int], line: bytes) -> None:
-        """Record what a node has that it had not when it was last read."""
+        """Record as deliveries the messages that a node has and did not have when it was last read."""
         before, member.seen = member.seen, messages
         for value in messages:
             if value not in self._values:

@@ -54,7 +54,7 @@ class Log:
         self.events[node][:] = [other for other in self.events[node] if other is not event]
 
     def deliver(self, node: int, m: str, payload_digest: str) -> None:
-        """Record a delivery that the node was seen to have, under its place among the node's own."""
+        """Record that a node has delivered a message, with its place among the node's deliveries."""
         self.delivered[node].append(m)
         self.events[node].append(Deliver(0, m, len(self.delivered[node]), payload_digest))
 

@@ -40,7 +40,7 @@ SHRINK_SECONDS = 20.0
 """Seconds in which a failing schedule is shortened."""
 
 QUICK_SECONDS = 1.0
-"""Seconds after the last fault that shorter runs have, in virtual time, if the run fails alike with them."""
+"""Value of `settle_s` in the runs that are tried for shortening, if the failing run fails alike with it."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class ForeignRun:
 
     @property
     def symptom(self) -> str:
-        """Return the first reason of a violation in rough words: runs fail alike if theirs are the same."""
+        """Return the first reason of a violation in rough words; two runs fail alike if these are equal."""
         if self.outcome is not Outcome.VIOLATED:
             return ""
         if self.misbehaves is not None:
@@ -358,7 +358,7 @@ def _judged(
 
 
 def _is_durable(command: Sequence[str], settings: Settings) -> bool:
-    """Return True for a program that says that it has a `disk`, where that decides what is drawn."""
+    """Return True if the program says that it has a `disk`, or if its faults are named and none is drawn."""
     if settings.only:
         return True
     names = [node_name(number) for number in range(settings.nodes)]
@@ -375,6 +375,6 @@ def _is_durable(command: Sequence[str], settings: Settings) -> bool:
 
 @contextmanager
 def _home() -> Iterator[Path]:
-    """Directory of the disks of a run."""
+    """Context that yields a temporary directory for the disks of a run."""
     with tempfile.TemporaryDirectory(prefix="antiphon-") as home:
         yield Path(home)

@@ -29,7 +29,7 @@ class Result(Struct, frozen=True, kw_only=True):
     Attributes:
         buffer_max: the largest number of messages in one member's buffer.
         orderings: the number of control messages that each member sent; `sendings`: of messages of any kind.
-        span_ms: the virtual time over which was counted; `handled`: messages that cores received, in all.
+        span_ms: the virtual time that the counts cover; `handled`: messages that cores received, in all.
     """
 
     stability_ms: float

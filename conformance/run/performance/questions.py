@@ -106,7 +106,7 @@ def nearly_all(runs: Runs, scale: Scale) -> tuple[bool, str]:
 
 
 def superior(runs: Runs, scale: Scale) -> tuple[bool, str]:
-    """Judge whether DTP is stable first, at every point."""
+    """Judge whether DTP is stable later than Totem and sooner than the others, with three members or more."""
     good, found = True, []
     for value in scale.means_ms:
         for size in scale.sizes:
@@ -125,15 +125,15 @@ def superior(runs: Runs, scale: Scale) -> tuple[bool, str]:
 
 
 def extended_points(scale: Scale) -> list[Setting]:
-    """Return the points at which the paper says that Pinwheel is late, and those at which requests are rare,
-    also with one outstanding message.
+    """Return the points of CM and Pinwheel at which the paper says that Pinwheel is late, those at which
+    requests are rare, and the first point of Pinwheel with one outstanding message.
     """
     points = [scale.point(protocol, 40, value) for protocol in (CM, PINWHEEL) for value in (50.0, 200.0)]
     return [*points, scale.point(PINWHEEL, 40, 50.0, window=1)]
 
 
 def extended(runs: Runs, scale: Scale) -> tuple[bool, str]:
-    """Judge Pinwheel's times against CM's."""
+    """Judge whether Pinwheel is stable later than CM at a high rate, and sooner at a low one."""
     fast_cm, slow_cm, fast, slow, single = (_stability(runs, setting) for setting in extended_points(scale))
     return fast > fast_cm and slow < slow_cm, (
         f"40 members, in units of 1/λ: Pinwheel {fast:.3f}, CM {fast_cm:.3f} at 50 ms; Pinwheel {slow:.3f}, "
@@ -145,7 +145,7 @@ def extended(runs: Runs, scale: Scale) -> tuple[bool, str]:
 
 
 def at_figure(protocols: Sequence[str] = tuple(PROTOCOLS)) -> Callable[[Scale], list[Setting]]:
-    """Return the points of figures 3 to 5."""
+    """Return a function that maps a scale to the points of figures 3 to 5, for these protocols."""
     return lambda scale: figure_points(scale._replace(means_ms=(FIGURE_MS,)), protocols)
 
 
@@ -165,7 +165,7 @@ def _ends(curves: dict[str, list[float]], digits: int = 1) -> str:
 
 
 def small_buffer(runs: Runs, scale: Scale) -> tuple[bool, str]:
-    """Judge whether DTP has the smallest buffers, and how the distance grows."""
+    """Judge whether DTP keeps more than Totem and less than the others, by more in each larger group."""
     curves = {protocol: _curve(runs, scale, protocol, lambda result: result.buffer) for protocol in PROTOCOLS}
     next_best = [min(cm, pinwheel) for cm, pinwheel in zip(curves[CM], curves[PINWHEEL], strict=True)]
     gaps = [other - own for other, own in zip(next_best, curves[DTP], strict=True)]
@@ -201,8 +201,8 @@ def overhead(runs: Runs, scale: Scale) -> tuple[bool, str]:
 
 
 def load_points(unequal: bool) -> Callable[[Scale], list[Setting]]:
-    """Return the points of groups whose members are equally active, and of groups with half of them nine
-    times as active.
+    """Return a function that maps a scale to points of groups whose members are equally active, or, if
+    `unequal`, half of whose members are nine times as active as the others.
     """
     weights = (9.0,) * (_LOADED // 2) + (1.0,) * (_LOADED // 2) if unequal else ()
     return lambda scale: [scale.point(name, _LOADED, FIGURE_MS, activity=weights) for name in PROTOCOLS]
@@ -247,7 +247,7 @@ def even(runs: Runs, scale: Scale) -> tuple[bool, str]:
 
 
 def evens_out(runs: Runs, scale: Scale) -> tuple[bool, str]:
-    """Judge whether members that send less order more."""
+    """Judge whether, with unequal activity, what members send varies less in DTP than in CM and Pinwheel."""
     settings = [setting for setting in load_points(True)(scale) if setting.protocol != TOTEM]
     everything = _spreads(runs, settings, lambda result: result.sendings)
     acks = _spreads(runs, settings, lambda result: result.orderings)
@@ -262,8 +262,8 @@ def evens_out(runs: Runs, scale: Scale) -> tuple[bool, str]:
 
 
 def end_points(scale: Scale) -> list[Setting]:
-    """Return two points: one whose members send until the end of the run, and one whose members fall
-    silent.
+    """Return two points for each of CM, Pinwheel and DTP: first all whose members send until the end of the
+    run, then all whose members fall silent.
     """
     points = [scale.point(protocol, scale.sizes[-1], scale.means_ms[0]) for protocol in (CM, PINWHEEL, DTP)]
     silent = [
@@ -274,7 +274,7 @@ def end_points(scale: Scale) -> list[Setting]:
 
 
 def lifted(runs: Runs, scale: Scale) -> tuple[bool, str]:
-    """Judge whether the silent end raises the means."""
+    """Judge whether a run has larger means if its members fall silent before its end (`end_points`)."""
     ratios = [_stability(runs, setting) for setting in end_points(scale)]
     pairs = list(zip(ratios[:3], ratios[3:], strict=True))
     told = "; ".join(

@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 TIMEOUTS: Final = Timeouts(heartbeat_ms=50, suspect_ms=250, exclude_ms=1_500)
-"""Waiting times as in "local", except that a silent member is excluded sooner."""
+"""Waiting times of `timeouts="local"` of a group, except that a silent member is excluded sooner."""
 
 
 class What(StrEnum):
@@ -67,7 +67,7 @@ RATES: Final = {
     FaultKind.DUPLICATION: "duplication",
     FaultKind.REORDERING: "reordering",
 }
-"""Kinds of faults with a rate, and the settings that have it."""
+"""Kinds of faults with a rate, each with the name of the setting that is the rate."""
 
 KINDS: Final = (*RATES, *dict.fromkeys(_KINDS.values()))
 """Kinds of faults that groups of real processes may have."""
@@ -83,13 +83,13 @@ _WAITS_MS: Final = {
     What.SLOW: (0.3, 1.0),
     What.JOIN: (0.1, 1.0),
 }
-"""The duration of a deed, at least and at most, in `exclude_ms`."""
+"""Shortest and longest duration of each kind of deed, as multiples of `exclude_ms`."""
 
 _EARLY: Final = 0.3
 """Probability that a process is killed although it has not come back from the last time."""
 
 _CLOSE: Final = 0.4
-"""Probability that the next deed does not wait for the end of one."""
+"""Probability that the deed after a deed does not wait until the first one has ended."""
 
 
 def word(what: What) -> str:

@@ -68,7 +68,7 @@ class Application:
         self._hurries = asyncio.Event()
         self._standing = control.Standing(0, "", (), blocked=False)
         self._heard: dict[int, set[bytes]] = defaultdict(set)
-        """The processes whose messages of each last round were delivered."""
+        """Processes whose message of a last round was delivered here, by the number of the round."""
         self._calls: set[asyncio.Task[object]] = set()
 
     async def run(self) -> None:

@@ -43,15 +43,15 @@ STATE = "state-{}.txt"
 """File with the final state of a process."""
 
 _LEFT = b'{"kind":"left"}\n'
-"""The end of the log of who has left; else the others have not agreed in time."""
+"""Last line of the log of a member that has left; without it the others have not agreed to that in time."""
 
 _LOOKS_S = 0.02
 
 _TOGETHER_S = 30.0
-"""Seconds that a deed waits until the group is as it has to be for it; a busy machine may take seconds."""
+"""Longest time that a deed waits until it may be done (`_may`); a group on a busy machine takes seconds."""
 
 _EXCLUDES = 20.0
-"""Number of `exclude_ms` that a process stays stopped until the others have excluded it."""
+"""Longest time that a process stays stopped until the others have excluded it, in `exclude_ms`."""
 
 _LAST_S = 10.0
 """Seconds that the last messages of a round are waited for before there is another round."""
@@ -66,11 +66,11 @@ class RunningMember(Node):
     sent = 0
     """Number of messages of the share that the group has taken."""
     round = 0
-    """Last round of which it has the last messages of all."""
+    """Number of the last round whose messages of all processes it has delivered."""
     kept: int | None = None
     """Number of messages in its final state."""
     leaves = False
-    """True if it may end."""
+    """True if the end of the process is no failure of the run."""
     stopped = False
     """True if SIGSTOP has stopped it."""
 
@@ -98,7 +98,7 @@ class RunningMember(Node):
 
     @property
     def ended(self) -> asyncio.Task[None]:
-        """Return when the process has ended."""
+        """Task that is done when the process has ended."""
         return self._listening
 
 
