@@ -61,14 +61,14 @@ def stands_at(name: str, kind: Kind) -> Any:
 
 
 def module_of(cls: type) -> str:
-    """Return the name of the module of a class: its file, if it was named by that."""
+    """Return the name of the module of a class, or its file if the user named the class by a file."""
     return _FILES.get(cls.__module__, cls.__module__)
 
 
 def folder_of(cls: type) -> Path | None:
     """Return the directory from which the module of a class is imported; None if the module has no file.
 
-    The name of a module in a package says how far up that is: of `a.b`, the parent of the folder `a`.
+    It is above the folder of the module's top package: for `a.b`, the parent of the folder `a`.
     """
     file = getattr(sys.modules.get(cls.__module__), "__file__", None)
     if file is None:
@@ -112,7 +112,7 @@ def _no_place(path: Path, qualified: str) -> str:
 
 
 _FILES: dict[str, str] = {}
-"""The modules that were named by their files, and how."""
+"""Path of each module that the user named by its file, by the name of the module."""
 
 
 def _in_file(path: Path, qualified: str, kind: Kind) -> Any:

@@ -47,8 +47,8 @@ class Refinement:
         sizes: constants of the machine, and of the mapping, that differ from their defaults; numbers are
             expressions over the protocol's constants. A constant that both have is the protocol's.
         bounds: constants within which the protocol is explored when nobody says otherwise.
-        monitor: the same question as properties of a specification, the protocol beside the machine, which
-            the native engine explores; its constants are the protocol's.
+        monitor: a specification of the protocol beside the machine, in which the refinement is a property, so
+            that the native engine can check it; its constants are the protocol's.
     """
 
     concrete: type[Spec]

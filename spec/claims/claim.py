@@ -165,7 +165,7 @@ class Check:
     long_for_z3: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse an order that is recorded to hold where there are no two messages to be in one.
+        """Refuse a check that an order of messages holds, if there are not at least two messages.
 
         The constant `messages`, or its default, bounds from above how many the application broadcasts (FRAG
         over TOTAL makes one message of the application from several); a specification without it names its

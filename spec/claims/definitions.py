@@ -69,7 +69,7 @@ def _shown(witness: str, length: int) -> Check:
 def _total(
     property: str, outcome: RecordedOutcome, without: tuple[str, ...], length: int | None = None
 ) -> Check:
-    """Return a check of TOTAL with all repairs but those in `without`, over views in which messages stay."""
+    """Return a check of TOTAL with all repairs but those in `without`; messages may outlast their views."""
     return Check(TotalInViews, property, outcome, "all", without, _TOTAL, length, long_for_z3=True)
 
 

@@ -48,8 +48,8 @@ _EVERYTHING = (
     "UniformPrefixOrder", "Validity", "UniformAgreement",
     "StatusIsObtained",
 )  # fmt: skip
-"""Promises of DTP, but bounds: of three processes, two of which have an update, with a NULL after each. That
-the token is held needs timers to be broken, of which these have none (DTP-17).
+"""Promises of DTP except its bounds; checked with `_WIDE`: three processes, of which two broadcast an update
+each. `TokenHeld` (DTP-17) is left out: only timeouts could break it, and `_WIDE` has none.
 """
 
 _ORDERING = ("number_passes", "keep_early_ack", "acknowledge_new", "advance_on_delivery")

@@ -101,8 +101,8 @@ _STATUS = (
 )
 
 _ORDER = ("TotalOrder", "PrefixOrder")
-"""Asked where two members that stay up could differ: not of two members of which one may fail, `_FULL_CRASH`,
-where it would take a change of view, and the token passes to nobody but who waits for it.
+"""Order properties, checked where two members that stay up could differ: not with `_FULL_CRASH` (two members,
+one may fail), where a difference takes a change of view, and the token passes only to who waits for it.
 """
 
 _UNORDERED = ("Agreement", "Validity", "UniformIntegrity", "OneHolder")

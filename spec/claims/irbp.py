@@ -57,13 +57,13 @@ OF_ONE_MESSAGE = (
     "UniformIntegrity", "ViewSynchrony", "SameViewDelivery", "SendingViewDelivery", "FreshNumber",
     "OldBuffersEmpty",
 )  # fmt: skip
-"""Properties that one message and one fault could break: an order needs two messages, another list a wrong
-suspicion.
+"""Properties that one message and one fault could break. An order is not among them, since it needs two
+messages, and neither is agreement on lists, which only a wrong suspicion could break.
 """
 
 OF_ONE_CRASH = tuple(name for name in OF_ONE_MESSAGE if name != "SameViewDelivery")
-"""Properties that one failure alone could break, suspected at once by all: nobody goes on in an old view
-then.
+"""Properties that one failure could break if all suspect it at once: then no process goes on in an old
+view, and `SameViewDelivery` cannot be broken.
 """
 
 ORDER = ("UniformTotalOrder", "UniformPrefixOrder")

@@ -51,7 +51,7 @@ def _text(section: str, quotation: str) -> Source:
 
 _KEPT = ("ViewSynchrony", "UniformIntegrity")
 _ORDERED = ("UniformPrefixOrder", "UniformTotalOrder", *_KEPT)
-"""Order is asked where there are two messages."""
+"""Properties to check with two messages: order needs two."""
 
 IVIEWS: tuple[Claim, ...] = (
     Claim(

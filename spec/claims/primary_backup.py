@@ -144,4 +144,4 @@ PRIMARY_BACKUP: tuple[Claim, ...] = (
         ),
     ),
 )
-"""PBK-01 to PBK-04."""
+"""Claims PBK-01 to PBK-04."""

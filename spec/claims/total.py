@@ -65,9 +65,9 @@ _KEPT = (
 )  # fmt: skip
 """Properties that TOTAL keeps over the machine of view synchrony.
 
-Total order is not asked besides: where one sequencer gives the ids and lower ones are passed over, prefix
-order implies it, and nothing could break it alone. ViewPrefix is asked where the machine keeps no order of
-senders: two broadcasts that come in order cannot break it.
+`TotalOrder` is not among them: where one sequencer gives the ids and lower ones are passed over, prefix order
+implies it. `ViewPrefix` is checked only where the machine does not keep the order of one sender's messages:
+two broadcasts that arrive in order cannot break it.
 """
 
 

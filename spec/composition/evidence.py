@@ -203,5 +203,5 @@ EVIDENCE: tuple[Entry, ...] = (
 )  # fmt: skip
 """The confirmed entries, lower layers first. Nothing is known of any other entry of `LAYERS`: no model here
 has priorities (P2), unicasts of the application (P3), bytes (P10), causal order (P5, P13), stability (P7,
-P14) or merging (P16), and what NAK does to P12 takes NFRAG below it.
+P14) or merging (P16), and the effect of NAK on P12 would show only with NFRAG below NAK.
 """

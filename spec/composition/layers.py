@@ -1,5 +1,5 @@
 """Requirements of each layer of Horus from below, and the properties that it provides and passes on: one row
-a layer.
+for each layer.
 
 The paper's Table 3, from which it reads the properties of a stack, is a picture that the transcribed copy has
 lost. These rows are a reconstruction: the layers of the stack TOTAL:MBRSHIP:FRAG:NAK:COM from the paper's

@@ -4,10 +4,10 @@
    With `detected_at_once` all processes suspect it in the step of the crash. A protocol that waits for "a
    message from q, or q suspected" and acts whenever it likes loses nothing by that: a late suspicion is the
    same as one on which the protocol acts late.
-2. False suspicions are faults of the environment, up to `false_suspicions` of them. What a class promises
-   about them is when they must end: eventually P ends each (`trust`), S spares one correct process for ever,
-   eventually S ends those of one correct process when nobody else is trusted by all. That others might end
-   too is left out: to a protocol that only waits for suspicions, one that ends unused never was.
+2. False suspicions are faults of the environment, up to `false_suspicions` of them. A class promises when
+   they end: eventually P ends each (`trust`), S spares one correct process for ever, eventually S ends those
+   of one correct process when nobody else is trusted by all. No other suspicion ends: a protocol that only
+   waits for suspicions cannot notice one that ends before the protocol acts on it.
 3. A detector is *active* when it monitors one named process, the next or the previous of the ring, and
    *passive* when it suspects nobody, and only notices that nothing happens (`Silence`).
 

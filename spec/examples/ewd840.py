@@ -106,8 +106,8 @@ class EWD840(Spec):
 
     @action(fairness="weak")
     def pass_token(self, p: Node) -> None:
-        """Pass the token on at a node that does not work, or whose round of the token is already in vain; the
-        node turns white.
+        """Pass the token on at a node that does not work, or if the token or the node is black, so that this
+        round detects nothing; the node turns white.
         """
         require(p.index > 0 and self.token_at == p)
         require(not self.active[p] or self.color[p] is Color.BLACK or self.token_color is Color.BLACK)

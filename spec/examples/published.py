@@ -70,4 +70,4 @@ PUBLISHED = (
     _count(TwoPhase, 296_448, managers=7),
     _count(TwoPhase, 1_745_408, managers=8),
 )
-"""From small to large within each specification."""
+"""All counts; those of one specification stand from small to large."""

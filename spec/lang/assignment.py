@@ -1,5 +1,5 @@
-"""Assignment to a place of the state: the value is checked, and kept as its domain has it: sets are frozen,
-maps have the keys of their type.
+"""Assignment to a place of the state: the value must belong to the domain of the place. A set is stored as a
+frozenset, and a map gets the keys of its type.
 
 A map that is read from a state variable is *live*: it knows its place, and assigning to it puts a changed map
 there. A state itself holds a variable that is a map as the tuple of its values. This file knows nothing of
@@ -53,7 +53,7 @@ def settle_fields(made: object, domain: types.Domain) -> None:
 
 
 def _with_maps(value: Any, domain: types.Domain, where: object) -> Any:
-    """Return `value` with its maps as the domain has them; a value that does not fit stays as it is."""
+    """Return `value`, with each map given the keys of its type; a value that does not fit stays as it is."""
     parts = domain.parts
     match domain.type:
         case types.MapOf():

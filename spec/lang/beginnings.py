@@ -77,7 +77,7 @@ def possible(
 
 
 def _is_out(attempt: Callable[[tuple[Any, ...]], object], given: tuple[Any, ...]) -> bool:
-    """Return True if a guard is false for the values in `given`, without a use of a stand-in."""
+    """Return True if a guard is false for `given`, and no stand-in was used before that guard."""
     try:
         attempt(given)
     except Disabled:

@@ -6,15 +6,15 @@
 it reads and writes `slot_chosen`, calls `slot_choose(s, v)`, overrides it and says `super()`.
 
 1. The text is rewritten once, where the instance is made, and stands among the sources of Python like a
-   file, so that CPython, the front end and every message read the same text: no other part of the house
-   knows of components.
+   file, so that CPython, the front end and every message read the same text: no other module knows of
+   components.
 2. Constants are those of the whole: instances share them by name.
 3. Actions stay actions. A parameter of an indexed instance that ranges over a set variable ranges over its
-   type instead, and a guard says that it is in the set. Guards on the actor are said in each action.
+   type instead, and a guard says that it is in the set. Each action repeats the guards on its actor.
 4. A predicate of an indexed instance is asked of all members (a witness of any); fairness is promised to
    each.
-5. An `@initial` becomes a procedure that the whole calls in its own: how instances begin together, only the
-   whole can say.
+5. An `@initial` becomes a procedure. The whole calls it in an `@initial` of its own, since only the whole
+   knows how its instances begin together.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from antiphon.spec.lang.values import Between, FairNote, In, Index, LivenessNote
 from antiphon.spec.lang.variants import offered
 
 QUANTIFIED = {"invariant": "all", "obligation": "all", "witness": "any"}
-"""Quantifier over the members, by the kind of a predicate of an indexed instance."""
+"""Kind of a predicate of an indexed instance, and whether `all` members or `any` of them must satisfy it."""
 
 KNOWN = ("action", "environment", "guard", "constraint", "initial", *QUANTIFIED)
 
@@ -351,8 +351,8 @@ def _annotate(meant: Any, *notes: object) -> Any:
 
 
 def _constants(component: type[Spec]) -> tuple[type, ...]:
-    """Return the classes that declare the constants of a component, which all instances and the whole share:
-    those that declare nothing else, and for every other class a new one with its constants alone.
+    """Return the classes that declare the constants of a component, which all instances and the whole share.
+    A class that declares nothing else is returned itself, and for any other a new class with its constants.
     """
     found: list[type] = []
     parts: tuple[Any, ...] = component.__mro__

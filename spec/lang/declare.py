@@ -38,8 +38,8 @@ from antiphon.spec.lang.variants import (
 
 @dataclass(frozen=True)
 class ConstantDeclaration:
-    """Constant of a specification: `default` is an int, bool or str. `variant` is the variant that it
-    switches, if any; no text reads such a constant.
+    """Constant of a specification: `default` is an int, bool or str. If the constant switches a variant on,
+    `variant` is that variant, and no method reads the constant.
     """
 
     name: str
@@ -336,7 +336,7 @@ class _Parts:
         )
 
     def _constrained(self, methods: tuple[MethodDeclaration, ...]) -> None:
-        """Refuse constraints of actions that neither the class nor a variant offered by it has."""
+        """Refuse a constraint on an action that neither the class nor a variant which it offers has."""
         actions = {item.name for item in methods if item.mark and item.mark.kind in ("action", "environment")}
         offers = offered(self.leaf)
         meanings = [meaning for item in offers.readings for meaning in item.meanings.values()]
@@ -353,7 +353,7 @@ class _Parts:
                 )
 
     def _offered(self) -> None:
-        """Return the constants that switch variants on."""
+        """Add the constants that switch variants on; refuse a variant whose name something else has."""
         offers = offered(self.leaf)
         switched: list[tuple[Variant, type]] = [
             (note_of(item, Restriction), item) for item in offers.restrictions
@@ -526,11 +526,11 @@ class _Site:
 
 
 def actor_of(method: MethodDeclaration, guard: MethodDeclaration) -> str | None:
-    """Return the actor of an action, as a guard on the actor sees it: its first parameter, or the receiver
-    `to` of the packet that is its first parameter.
+    """Return the text of the actor to which a guard applies in an action: the action's first parameter
+    (`p`), or the receiver of the packet that is its first parameter (`packet.to`).
 
-    The text of the actor (`p`, `packet.to`); None when the guard is about something else, or the method is no
-    action of the algorithm.
+    The result is None if neither has the type of the guard's parameter, or if the method is no action of the
+    algorithm.
     """
     if method.mark is None or method.mark.kind != "action" or not method.parameters:
         return None

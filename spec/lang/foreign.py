@@ -73,8 +73,8 @@ class foreign:  # noqa: N801 - reads as a statement: `with foreign(Refused):`
 
 @contextmanager
 def alive() -> Iterator[None]:
-    """Context in which only `end_process` and a signal can end this process, whatever code calls in any
-    thread.
+    """Context in which `os._exit`, `os.abort` and `os.execv` raise `Exited`, in every thread: only
+    `end_process` or a signal ends the process at once.
     """
     process = os.getpid()
     _inside.append(process)

@@ -1,6 +1,6 @@
 """Hints for an unknown name: the known names, and the one that is most like it.
 
-Every message that refuses a name ends with these words, so that it reads the same in every room.
+Every message that refuses a name ends with these words, so that all messages read alike.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def distance(one: str, other: str) -> int:
     """Return the number of letters to add, to drop, to change or to swap with the next, from one word to the
     other.
 
-    Source: Damerau (1964); of each letter one change only (optimal string alignment).
+    Source: Damerau (1964), in the form in which no letter is changed twice (optimal string alignment).
     """
     before: list[int] = []
     row = list(range(len(other) + 1))

@@ -149,8 +149,8 @@ class Comparison(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Compare(Expression):
-    """Two values compared. On sets the orders mean (proper) inclusion. None and records of a union may be
-    compared with EQUAL.
+    """Comparison of two values. On sets the orders mean (proper) inclusion. None and records of a union may
+    be compared with EQUAL.
     """
 
     operator: Comparison
@@ -170,7 +170,7 @@ class Operation(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Arithmetic(Expression):
-    """Two integers; DIVIDE and MODULO are checked: the divisor is not 0."""
+    """Operation on two integers; DIVIDE and MODULO are checked: the divisor is not 0."""
 
     operator: Operation
     left: Expression
@@ -246,7 +246,7 @@ class SetOperation(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class SetBinary(Expression):
-    """Two sets of one element type."""
+    """Operation on two sets of one element type."""
 
     operator: SetOperation
     left: Expression
@@ -465,8 +465,8 @@ class MakeMap(Expression):
 
 @dataclass(frozen=True, kw_only=True)
 class Update(Expression):
-    """`map | {key: value}`: the map with other values at some keys, of one key the last; checked: the keys
-    are in the key domain. The values of `type` are the old ones and the new ones.
+    """`map | {key: value}`: the map with other values at some keys; the last value counts where a key occurs
+    twice. Checked: the keys are in the key domain. The value type of `type` holds old and new values.
     """
 
     map: Expression
@@ -632,8 +632,8 @@ class Action(Definition):
 
 @dataclass(frozen=True, kw_only=True)
 class FairPart(Node):
-    """Part of an action for a promise of fairness: its steps that begin where `where` is true, a boolean over
-    the state and the action's parameters; all its steps without `where`.
+    """Part of an action for a promise of fairness: the steps that begin where `where` is true, which is a
+    boolean over the state and the action's parameters. Without `where`: all steps of the action.
 
     `per` names parameters of the action, in the order of the promise.
     """
@@ -690,8 +690,8 @@ class StepInvariant(Definition):
 
 
 class LivenessKind(Enum):
-    """Time on a run at which the goal is to be true, or its relation to the premise; `INITIALLY`: the first
-    state.
+    """Time on a run at which the goal must be true. LEADS_TO: at or after each state in which the premise is
+    true. INITIALLY: in the first state.
     """
 
     LEADS_TO = "leads to"
@@ -704,8 +704,8 @@ class LivenessKind(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Temporal(Node):
-    """A formula about a run: `premise` leads to `goal` (which may be true at once), or, without premise, when
-    `goal` is true; booleans over a state.
+    """A formula about a run. With a premise: `premise` leads to `goal`, which may be true at once. Without:
+    `kind` says when `goal` is true. Both are booleans over a state.
     """
 
     kind: LivenessKind
@@ -762,8 +762,8 @@ class Module:
     functions: tuple[Function, ...] = ()
     procedures: tuple[Procedure, ...] = ()
     initials: tuple[Action, ...] = ()
-    """Parameterised initial states: from the defaults each runs once for each parameter tuple; none means the
-    defaults alone.
+    """Methods that make the initial states: each runs from the defaults, once for each tuple of arguments.
+    Without any, the defaults are the only initial state.
     """
     actions: tuple[Action, ...] = ()
     handlers: tuple[Handler, ...] = ()
@@ -775,4 +775,4 @@ class Module:
     step_invariants: tuple[StepInvariant, ...] = ()
     liveness: tuple[LivenessProperty, ...] = ()
     fair: tuple[FairSteps, ...] = ()
-    """Fairness beside that of each action."""
+    """Promises of fairness about several actions together, or about a part of one."""

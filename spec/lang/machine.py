@@ -32,8 +32,8 @@ class Step:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Violation of a property by a step: the guard that failed (text and place), the event that was judged,
-    and the event with which it clashes.
+    """Violation of a property by a step: the condition that is false (its text `guard` and its place), the
+    event that was judged, and the earlier event with which it clashes.
     """
 
     property: str

@@ -38,8 +38,8 @@ def machine_of(cls: type) -> Any:
 
 
 def put_aside(name: str, machine: type) -> str:
-    """Return the name under which the mapping's method for a variable is put aside, for a variable name that
-    the protocol uses as well.
+    """Return the name under which a mapping's method is put aside: `name` is a variable of the machine, and a
+    name that the protocol uses for something else.
     """
     return f"{name}_of_{machine.__name__}"
 

@@ -125,8 +125,8 @@ class Map(Generic[K, V]):
         return self if self._home is None else Map.made(self.order, self.entries)
 
     def freeze(self) -> tuple[Any, ...]:
-        """Return the value of this map in a state: its values in the order of keys, of a map of maps tuples
-        of tuples.
+        """Return this map as a state holds it: the tuple of its values in the order of the keys. For a map of
+        maps this is a tuple of tuples.
         """
         return self.entries if self.order.inner is None else tuple(item.freeze() for item in self.entries)
 

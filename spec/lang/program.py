@@ -114,11 +114,11 @@ class Program:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def with_stand_in(self, stand_in: type) -> Program:
-        """Return the same program with the text of one class replaced by that of its stand-in."""
+        """Return this program, with one of its classes replaced by `stand_in` (see `variants.stand_in`)."""
         return Program(self.spec, self.constants, stand_in)
 
     def with_constants(self, **changes: Any) -> Program:
-        """Return the same specification with these constants changed; this program's stand-in, if any, is
+        """Return this program with some constants changed. A stand-in of this program (`with_stand_in`) is
         kept.
         """
         bound = program(self.spec, **(self.constants | changes))
@@ -146,10 +146,10 @@ def program(
     without: Iterable[str] = (),
     **constants: int | bool | str,
 ) -> Program:
-    """Binds constants, repairs and readings of a specification by name.
+    """Return the program of a specification: its constants, repairs and readings are bound by name.
 
-    `repairs` is a collection of repair names to switch on, or "all"; `without` names repairs that are left
-    out of them, each with whatever builds on it.
+    `repairs` is a collection of repair names to switch on, or "all". `without` names repairs to leave out of
+    `repairs`; a repair that builds on one of them is left out too.
 
     Raises:
         SpecError: an unknown name (the known ones are listed), a reading that does not exist, a constant of

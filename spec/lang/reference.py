@@ -96,8 +96,8 @@ class Reference:
         self._refused: list[Refusal] = []
         self._judged: list[object] = []
         self._executing = threading.RLock()
-        """Events and refusals of the text that is being executed, until its end; only one thread executes at
-        a time.
+        """Lock for the three lists above, with the events and violations of the step that is being taken:
+        only one thread executes at a time.
         """
 
     # The interface ------------------------------------------------------------------------------------------

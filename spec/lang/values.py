@@ -62,7 +62,7 @@ class _Here(threading.local):
 
 _here = _Here()
 _entered: list[None] = []
-"""One for each machine that executes in any thread: where there is none, nobody looks at his own."""
+"""List with one None for each executing machine of any thread. Empty: no thread need look for its machine."""
 
 
 def active() -> Context:
@@ -420,8 +420,8 @@ def step_invariant(function: Marked) -> Marked:
     """Mark a boolean method that is true of every step; `self` is the specification after the step, and the
     second parameter the one before it: `def grows(self, before: Self) -> bool: return self.n > before.n`.
 
-    A step that changes none of the variables that the text reads is none of its steps (TLA's `[][A]_v`, with
-    v those variables).
+    A step that changes none of the variables that the method reads is not judged (TLA's `[][A]_v`, with v
+    those variables).
     """
     return _marker(Mark("step_invariant"))(function)
 
@@ -457,8 +457,8 @@ def leads_to(premise: str, goal: str) -> LivenessNote:
     """Make a liveness property of every fair run: a state in which `premise` is true is followed by one
     (perhaps the same) in which `goal` is true.
 
-    Both name methods that give a bool; of methods with parameters it must hold for all values, the same in
-    both. Written `fed = leads_to("hungry", "eats")`.
+    Both name methods that give a bool. If they have parameters, the property must hold for all values, the
+    same for both methods. Written `fed = leads_to("hungry", "eats")`.
     """
     return LivenessNote("leads_to", goal, premise)
 
@@ -533,10 +533,10 @@ def fair(*actions: str, fairness: str = "weak", per: str | tuple[str, ...] = (),
     """Make a promise about several actions together, or about a part of one: some step of any of them
     happens.
 
-    It is an attribute of the class, beside the marks of the actions, which promise something of each action
-    by itself. `fairness` and `per` are those of `action`; a parameter in `per` is one of all the actions.
-    `where` names a method that gives a bool: only steps count that begin where it is true; its parameters are
-    found among those of each action by name. Written `progress = fair("send", "receive", per="p",
+    The promise is an attribute of the class; the mark of an action promises something of that action by
+    itself. `fairness` and `per` are those of `action`; each action must have the parameters in `per`. `where`
+    names a method that gives a bool: only steps count that begin where it is true; its parameters are found
+    among those of each action by name. Written `progress = fair("send", "receive", per="p",
     where="is_up")`.
 
     Raises:

@@ -5,9 +5,9 @@ restriction, mutation.
    and overrides one small hook of it; `super()` inside it means what would be there without it.
 2. A class says by keyword which variants can be switched on: `class Checked(Literal, repairs=(...),
    readings=(...), restrictions=(...))`. Subclasses inherit the offer.
-3. What is on stands directly above what it changes, below everything else: properties and bounds see the
-   repaired text. Of two that change the same hook the later one wins, and must call `super()`, build on the
-   earlier one, or say that it supersedes it. A repair settles a sentence however it is read.
+3. A variant that is on stands directly above the class that it changes, below everything else: properties
+   and bounds see the repaired text. If two variants change the same hook, the later one wins, and must call
+   `super()`, build on the earlier one, or supersede it. A repair may override a reading without `super()`.
 4. The constant of a variant is its class name in snake case: `RingFromOne` is `ring_from_one`. A reading is
    the choice of an ambiguity.
 
@@ -166,7 +166,7 @@ def note_of(cls: type, kind: type[Note]) -> Note:
     """Return the note of a class that is a variant of this kind.
 
     Raises:
-        SpecError: it is none.
+        SpecError: the class is no such variant.
     """
     note = vars(cls).get("__antiphon_variant__")
     if not isinstance(note, kind):

@@ -30,7 +30,7 @@ class _Here(threading.local):
 
 _here = _Here()
 _watched: list[None] = []
-"""One for each watcher of any thread: where there is none, nobody looks at his own."""
+"""List with one None for each watcher of any thread. Empty: no thread need look for its watcher."""
 
 
 def working(what: str, *, large: bool = False) -> None:

@@ -1,6 +1,6 @@
-"""Abstract services: state machines over events, each both the property and the reference.
+"""Abstract services: state machines over events, which define properties and judge them.
 
-They judge models, walks and logs.
+The services judge models, random walks and logs.
 """
 
 from antiphon.spec.services.broadcast import Failures, ReliableBroadcast

@@ -8,9 +8,9 @@ Birman, Schiper and Stephenson 1991). Gaps are allowed. `ReliableFifo` and `Reli
 whoever delivers a message has delivered every earlier message that was sent in the same view (Chockler,
 Keidar and Vitenberg 2001, in sense).
 
-All are uniform. A message has a *vector position*: of each process, how many of its broadcasts happened
-before it, itself included. So an event costs a number of operations proportional to the number of processes,
-and the verdict does not depend on how concurrent events were merged.
+All are uniform. A message has a *vector position*: for each process, the number of its broadcasts that
+happened before the message, itself included. So an event costs a number of operations proportional to the
+number of processes, and the verdict does not depend on how concurrent events were merged.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ Clock = Map[Process, Count]
 class CausalOrder(Deliveries):
     """FIFO and causal order of pairs of messages, as a state machine over events.
 
-    State: `position[m]` is the vector position of m, `clock[p]` of each process how many broadcasts happened
-    before what p does next, `last_of[p][s]` the last position among the broadcasts of s of what p delivered,
-    `covered[p]` the same of what p delivered or what happened before that.
+    State: `position[m]` is the vector position of m. `clock[p]` counts, for each process, the broadcasts that
+    happened before the next event of p. `last_of[p][s]` is the number of the last broadcast of s that p has
+    delivered, `covered[p][s]` of the last that p has delivered or that happened before one of its deliveries.
     """
 
     position: Map[Message, Clock] = everywhere(everywhere(0))
@@ -108,9 +108,9 @@ class CausalOrder(Deliveries):
 class ReliableOrderInViews(PartitionableSynchrony):
     """FIFO and causal order without gaps, among the messages of a view.
 
-    State: `place_in[m]` is the vector position of m among the messages of its view, `view_clock[p][v]` what
-    the next broadcast of p in v has, `had[p][v][k]` the last place of a message of k sent in v that p has
-    delivered. Up to the first gap that is how many p has delivered.
+    State: `place_in[m]` is the vector position of m among the messages of its view. `view_clock[p][v]`
+    counts, for each process, the messages of v that happened before the next event of p. `had[p][v][k]` is
+    the number, among the broadcasts of k in v, of the last one that p has delivered.
     """
 
     place_in: Map[Message, Clock] = everywhere(everywhere(0))

@@ -131,8 +131,8 @@ class Decision(Stopping, Generic[V]):
     State: `offers[p]` what p proposed, until something is chosen, `chosen` the decision, `told[p]` whether p
     knows it. A protocol that does something with the decision overrides `decide`, says `super()` and reads
     `chosen`. Choosing is no step of its own: before the first process knows what is chosen, nobody can see
-    that it is. A protocol with a consensus a round has `instance(Decision[T], "agree", each=Round)`, where
-    `Round` is an index set.
+    that it is. A protocol with one consensus for each round has `instance(Decision[T], "agree", each=Round)`,
+    where `Round` is an index set.
 
     The processes that take part, and the need for a majority of them, are hooks. A majority is needed for
     progress alone: without one nobody decides, and what is decided is agreed on with or without it.

@@ -3,8 +3,8 @@ them apart.
 
 Barchet-Estefanel 2002, section 2.1, says Agreement of the processes in Dest(m), and section 2 that the set of
 processes varies over time; which set Dest(m) is stays open: the view in which m is sent, the one in which it
-is given its place in the order, or the one in which it is delivered. They judge models only: in no log
-stands when a message gets its place.
+is given its place in the order, or the one in which it is delivered. These readings judge models only: no
+log shows when a message gets its place.
 """
 
 from __future__ import annotations

@@ -15,10 +15,10 @@ partition.
    (`SendingViewDelivery`), once (`UniformIntegrity`), by their sender unless it fails (`VscValidity`).
 3. `FailureAtomicity`: processes that are in the same transitional configuration have delivered the same
    before it, and deliver the same in it when they go on to the same view.
-4. `SafeDelivery`, of `SafeExtendedSynchrony`: what is delivered in a regular configuration all its members
-   deliver unless they fail; what is delivered in a transitional one, all of that.
-5. `ExtendedTotalOrder`: what a process passes over in the total order it passes over in its transitional
-   configuration, and a process outside of that has sent it. What is delivered before, nobody passes over.
+4. `SafeDelivery`, of `SafeExtendedSynchrony`: a message that is delivered in a configuration, regular or
+   transitional, is delivered by all members of that configuration that do not fail.
+5. `ExtendedTotalOrder`: a process may skip a message of the total order only in its transitional
+   configuration, and only a message of a process outside of that configuration.
 
 The specifications of that paper by number: 1.1 and 1.4 `UniformIntegrity`; 1.2 `SendingViewDelivery`; 1.3
 `BroadcastOnce`; 2.1 `MembershipPrecision` (of `survey`); 2.2 and 2.3, that an event belongs to one
@@ -43,8 +43,8 @@ class ExtendedVirtualSynchrony(OwnLists, PartitionableSynchrony):
     """Extended virtual synchrony as a state machine over events.
 
     State: `moves_with[p][v]` is the transitional configuration that p entered from v (None: it has not),
-    `late[p][m]` whether p delivered m in a transitional configuration, `apart_early[p][q][v]` as `apart`,
-    of deliveries in v before the transitional configuration.
+    `late[p][m]` whether p delivered m in a transitional configuration, `apart_early[p][q][v]` how many
+    messages one of p and q, and not the other, delivered in v before its transitional configuration.
     """
 
     moves_with: Map[Process, Map[View, Set[Process] | None]] = everywhere(everywhere(None))
@@ -157,8 +157,8 @@ class SafeExtendedSynchrony(ExtendedVirtualSynchrony):
 
     @obligation
     def SafeDelivery(self) -> bool:
-        """Obligation: a message delivered in a view is delivered by all its members that do not fail; one
-        delivered in a transitional configuration, by all of that.
+        """Obligation: a message delivered in a view, or in a transitional configuration, is delivered by all
+        members of that view or configuration that do not fail.
         """
         return all(
             self.delivered[q][m]
@@ -181,8 +181,8 @@ class ExtendedTotalOrder(ExtendedVirtualSynchrony, ReliableOrder):
     """Extended virtual synchrony with total order, in which a process may skip messages only in a
     transitional configuration.
 
-    Gaps are found between two processes that both deliver a message after the gap. State: `counted[p][v][k]`
-    of each process how many of the first k messages that p delivered in v it has broadcast.
+    Gaps are found between two processes that both deliver a message after the gap. State:
+    `counted[p][v][k][s]` is the number of messages of s among the first k messages that p delivered in v.
     """
 
     counted: Map[Process, Map[View, Map[Count, Map[Process, Count]]]] = everywhere(

@@ -142,8 +142,8 @@ class ExtendedMachine(Views):
         emit(Transition(p, members))
 
     def has_the_same_early(self, p: Process) -> bool:
-        """Return True if p has delivered everything that those processes of its part delivered that moved
-        before p.
+        """Return True if p has delivered early in its view exactly the messages that each process of its part
+        which moved before p has delivered early.
         """
         return all(
             not self.has_moved(q, p) or self.early_in(q, self.place[p]) == self.early_in(p, self.place[p])
@@ -210,8 +210,8 @@ class ExtendedMachine(Views):
         )
 
     def has_all(self, p: Process, members: Set[Process]) -> bool:
-        """Return True if p has delivered every message of its view that one of `members` has delivered, or
-        has sent and lives.
+        """Return True if p has delivered every message of its view that one of `members` has delivered, and
+        every message that a live one of `members` has sent.
         """
         return all(
             self.has(p, m)

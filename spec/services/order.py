@@ -150,7 +150,7 @@ class Numbering(Group):
         self.message_of[n] = m if owner is None else owner
 
     def message_under(self, n: Place, m: Message) -> Message:
-        """Return the message of number n, or m if it has none."""
+        """Return the message of number n, or m if no message has that number."""
         owner = self.message_of[n]
         return owner if owner is not None else m
 

@@ -45,15 +45,15 @@ class Property:
         name: the name in reports. The service uses the same name, without the prefix of its `Promises`.
         says: the property in one clause, for the manual.
         about: the events that could break it. A log without any leaves the property unknown.
-        nothing: the reason for that.
+        nothing: the reason that is reported then.
         promised: the words that promise it. A property without a word is judged only where somebody names it.
         by: who promises it, for the manual.
         reason: the reason for a violation, or a function that chooses it. A property of the end of a run that
             has none is reported with the first sentence of its docstring.
         always: it is judged whatever is promised, if the logs hold anything that it is about.
         safe: the words promise it only together with `safe-delivery`.
-        unseen: it rests on an event that a log may leave out, such as a crash. A run that goes on then never
-            breaks it for ever. The same is true of every property of the end.
+        unseen: it rests on an event that a log may leave out, such as a crash. While the run goes on, no
+            violation of it is final: the event may still come. The same is true of every obligation.
         fixed_group: it is said of a group whose members stay the same.
         incarnations: the verdict where a process crashed and returned. "each": each incarnation keeps or
             breaks it alone. "kept": it is kept if the incarnations, taken as processes, do not break it;
@@ -92,10 +92,10 @@ class Promises:
 
     Attributes:
         properties: the properties.
-        words: the words that no table before has.
+        words: the words of this table that no earlier table has.
         service: the machine that judges the properties; None where a function of the judge of logs does.
         prefix: a prefix of the names in reports, where another service uses the same names.
-        assuming: an event that comes before what speaks of it, where the logs leave the order open.
+        assuming: "crash" or "proposal": that event is put before those that refer to it, where logs allow it.
     """
 
     properties: tuple[Property, ...]
@@ -105,5 +105,5 @@ class Promises:
     assuming: Literal["", "crash", "proposal"] = ""
 
     def is_of_end(self, prop: Property) -> bool:
-        """Return True if the property is an obligation or an invariant: a state keeps it, and no event."""
+        """Return True if the property is an obligation or an invariant, judged at the end of a run."""
         return hasattr(self.service, prop.name.removeprefix(self.prefix))

@@ -69,10 +69,10 @@ class SafeIndications(PlacesInViews):
     before it.
 
     Safety: `IndicatedIsDelivered`, in the view of the indication, so that an indication outside of all views
-    breaks it too (the survey counts that to Initial View Event). Obligations: `SafeIndication`,
-    `SafeIndicationPrefix`, `SafeIndicationLiveness`. With `ReliableTotalOrder` the prefix is one of the total
-    order: nobody has delivered anything before the message that the process has not (in the survey, Safe
-    Indication Reliable Prefix).
+    breaks it too (for the survey, a violation of Initial View Event). Obligations: `SafeIndication`,
+    `SafeIndicationPrefix`, `SafeIndicationLiveness`. With `ReliableTotalOrder` the messages that a process
+    delivered before a safe one are all messages before it in the total order (in the survey, Safe Indication
+    Reliable Prefix).
 
     State: `indicated_in[p][m]` is the view in which m was indicated to p as safe, `safe_until[p][v]` the last
     place of such a message in p's sequence in v.
@@ -141,8 +141,8 @@ class SafeIndications(PlacesInViews):
         )
 
     def has_reached(self, m: Message, v: Installed | None) -> bool:
-        """Return True if every member of view v that has not crashed has delivered m; False if there is no
-        such view.
+        """Return True if every member of view v that has not crashed has delivered m, or if there is no such
+        view.
         """
         members = self.agreed_members(v) if v is not None and v > 0 else None
         return members is None or all(self.delivered[q][m] or not self.correct(q) for q in members)
@@ -189,8 +189,8 @@ class StableViews(PartitionableSynchrony):
 
     @obligation
     def TerminationOfDelivery(self) -> bool:
-        """Obligation: every member delivers a message that a correct process sends in a view, or the process
-        installs a later one: also where a member has crashed, a process does not stay for ever.
+        """Obligation: every member of a view, crashed or not, delivers each message that a correct process
+        sends in the view, unless the sender installs a later view.
         """
         return all(
             self.delivered[q][m]

@@ -6,9 +6,9 @@ opposite, and lets the machine do everything that it may. A safety property that
 over every layer that refines it. Horus' MBRSHIP with its flush as messages is such a layer
 (`FlushedViewSynchrony`), and keeps the order of each sender (`FlushFifo`).
 
-The protocol gives every multicast a name of the machine, one after the other; its own action delivers what
-`may_hear_next` allows. The own copy of a sender is delivered at once. Each planted fault breaks one promise
-of the layer, to show which protocols need the promise.
+The machine has numbered messages. The protocol makes each of its multicasts the next of them
+(`name_multicast`), and its own action delivers what `may_hear_next` allows. A sender delivers its own message
+at once. Each planted fault breaks one promise of the layer, to show which protocols need the promise.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from antiphon.spec.services.view_machine import ViewSynchronousState
 class ViewSynchronousLayer(instance(ViewSynchronousState, "machine")):  # type: ignore[misc]
     """Machine of view synchrony, which delivers the messages of one sender in a view in the order of sending.
 
-    `named` is how many multicasts have a name: the first is named by the first message, and so on.
+    `named` is the number of multicasts so far: multicast k is the machine's message k.
     """
 
     named: Annotated[int, Between(0, "messages")] = 0
 
     def name_multicast(self, sender: Process) -> None:
-        """Name the next multicast by a message of the machine; its sender delivers the message at once."""
+        """Give the machine's next message to a multicast: its sender submits and delivers it at once."""
         m = Message(self.named)
         self.named += 1
         self.machine_note_submission(sender, m)
@@ -64,7 +64,7 @@ class GoesOn(ViewSynchronousLayer):
         return True
 
     def machine_is_too_late(self, p: Process, m: Message) -> bool:
-        """Return False: in this mapping no message is ever too late for the machine."""
+        """Return False: the machine never refuses a message as too late (fault)."""
         return False
 
 

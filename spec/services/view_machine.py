@@ -9,9 +9,9 @@ partition.
 
 That the machine gives view synchrony is checked like any protocol (`ViewSynchronyChecked`), with a fault for
 each property that breaks no other. That a protocol is such a machine is a refinement
-(`antiphon.spec.refinement`): `steps_told` proposes its steps; `ViewSynchronousMonitor` asks the same at the
-speed of every engine. Liveness is no part of it, but where the machine can do nothing more, every obligation
-is met.
+(`antiphon.spec.refinement`): `steps_told` proposes its steps; `ViewSynchronousMonitor` asks the same as a
+property, which every engine can check. The refinement says nothing of liveness, but where the machine can do
+nothing more, every obligation is met.
 
 Source: Barchet-Estefanel 2002, section 4.3.2, the properties of VSC, and 4.3.4 on processes that are
 excluded.
@@ -198,7 +198,7 @@ class ViewSynchronousState(Views):
         )
 
     def is_told(self, p: Process, v: View, members: Set[Process]) -> bool:
-        """Return True if `members` are those with which v has formed, or if v has not formed."""
+        """Return True if v has formed with exactly these members, or has not formed yet."""
         return not self.has_formed(v) or members == self.view_members[v]
 
     def is_included(self, p: Process, members: Set[Process]) -> bool:

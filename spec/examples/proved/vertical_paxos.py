@@ -149,8 +149,8 @@ class VerticalPaxos(Spec):
         self.left |= {Member(a, below) for below in self.each(Round) if below < r}
 
     def have_answered(self, r: Round, start: Round, chosen: Map[Round, Quorum]) -> bool:
-        """Return True if round r has no proposal, and of every round from `start` to the one before r the
-        chosen quorum has joined r.
+        """Return True if round r has no proposal, and for every round from `start` to the one before r its
+        chosen quorum has answered the leader of r.
         """
         return all(Choice(r, v) not in self.proposed for v in self.each(Value)) and all(
             not (start <= earlier < r)

@@ -55,8 +55,8 @@ class Local:
 
 @dataclass(frozen=True)
 class Fact:
-    """Fact that a path has this narrower type, as long as the variables in `variables` are not written;
-    `names` are the locals in the path. If `low` is given, the integer with this text is at least `low`.
+    """Fact about a path: it has the narrower type `type`, and, if `low` is given, is an integer of at least
+    `low`. The fact ends when one of `variables` is written; `names` are the locals in the path.
     """
 
     type: types.Type
@@ -66,8 +66,8 @@ class Fact:
 
 
 Facts = dict[str, Fact]
-"""Facts that tests have shown: of a path under its text, of the least value of an integer under
-`at_least`.
+"""Facts that tests have shown, by a key: the text of the path for a narrower type, `at_least` of the text for
+a lower bound.
 """
 
 
@@ -110,8 +110,8 @@ class Body:
     used: set[str] = field(default_factory=set)
     assigned: frozenset[str] = frozenset()
     reuse: dict[str, Local] = field(default_factory=dict)
-    """Locals that the other branch of the `if` around here bound: the same name there is one name after
-    it.
+    """Locals of the `if` branch while its `else` branch is read: a local that both branches bind gets one
+    name, and can be used after the `if`.
     """
 
     @property
@@ -192,7 +192,7 @@ def path_of(
     """Return the canonical text of a path, the variables that it reads and the locals that it reads; None if
     `node` is no path.
 
-    An `integer` may also be the length of a path, and a sum or difference.
+    With `integer`, `node` may also be the length of a path, or a sum or difference.
     """
     variables: set[str] = set()
     names: set[str] = set()

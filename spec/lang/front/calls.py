@@ -162,7 +162,7 @@ def _method_call(body: Body, node: ast.Call, function: ast.Attribute) -> Value |
 
 
 def replaced(body: Body, node: ast.Call) -> MethodDeclaration | None:
-    """Return the text that `super().name(...)` calls: the method that the surrounding method overrides, with
+    """Return the method that `super().name(...)` calls: the one that the surrounding method overrides, with
     the same parameters; None for any other call.
 
     Raises:

@@ -21,7 +21,7 @@ def refuse_contradiction(method: MethodDeclaration, guard: MethodDeclaration, ac
     """Refuse an action that requires the opposite of a guard on its actor.
 
     Raises:
-        SpecError: it can never be taken.
+        SpecError: the action can never be taken.
     """
     asked = _result(guard, actor)
     if asked is None:

@@ -1,8 +1,8 @@
-"""A call on its own line guards, emits, expects or performs a procedure; guards come before what leaves a
-trace.
+"""Calls that stand on a line of their own: `require`, `emit`, `expect`, and procedures. Every `require` comes
+before the first assignment, `emit` or `expect`.
 
-A value helper or a predicate does none of them. A handler cannot guard: the step that emitted the event has
-happened.
+A value helper or a predicate has no such call. A handler has no `require`: the step that emitted its event
+has happened.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def effect(body: Body, node: ast.Call) -> ir.Statement:
     """Return the statement that is meant by a call which stands as a line of its own.
 
     Raises:
-        SpecError: it is none, or may not stand here.
+        SpecError: the call is no statement, or may not stand here.
     """
     if (
         isinstance(node.func, ast.Attribute)

@@ -1,8 +1,8 @@
-"""A liveness property, `leads_to("waiting", "served")`, is made of calls of helpers that give a bool, of the
-same parameters.
+"""Reader of liveness properties, such as `leads_to("waiting", "served")`: the two names become calls of
+helpers that give a bool.
 
-It names methods of the specification by their names; what they say is read like any helper. This file
-reads no bodies.
+The helpers have the same parameters, or none. Their bodies are read like those of any helper, and not in this
+file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ KINDS = {
 }  # fmt: skip
 
 Reading = Callable[[str], ir.Function | ir.Predicate]
-"""The method of a name, which gives a bool."""
+"""Function that reads the method with a given name; the method must give a bool."""
 
 
 def liveness_property(

@@ -1,5 +1,5 @@
-"""The names that a method binds: those that Python makes local, assigned, looped over or declared, outside
-comprehensions.
+"""Names that a method binds: its parameters, and the names that it assigns, loops over or defines. A name
+that only a comprehension binds is not among them.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ INSTEAD = (
 
 
 Place = tuple[int, ...]
-"""The position of a key, then of an argument of a record in it, and so on."""
+"""Place of a value in keys: in `m[k][Cell(c, a)]`, (0,) is the place of `k`, and (1, 0) that of `c`."""
 
 
 class Dependence(Enum):
@@ -44,8 +44,8 @@ class Dependence(Enum):
 
 @dataclass
 class Access:
-    """Use of a variable in the body of a loop: the positions in its keys that the loop's value selects, and
-    how it is written, if it is.
+    """Use of a variable in the body of a loop: the places of the loop's own value in its keys, and how it is
+    written, if it is.
     """
 
     variable: str
@@ -70,7 +70,7 @@ def check(loop: ir.Each, world: World) -> None:
     """Refuse a loop over a domain without order whose result could depend on the order.
 
     Raises:
-        SpecError: at the statement that shows an order.
+        SpecError: the order could show; the place is that of the statement.
     """
     source = loop.binder.source
     if isinstance(source, types.Type):
@@ -300,7 +300,7 @@ def _binder(survey: Survey, binder: ir.Binder) -> None:
 
 
 def _reads(survey: Survey, value: object) -> None:
-    """Note every read of the state in an expression, with the key positions that the loop's value selects."""
+    """Record each read of the state in an expression, with the places of the loop's value in its keys."""
     if isinstance(value, ir.Lookup):
         keys: list[ir.Expression] = []
         inner: ir.Expression = value

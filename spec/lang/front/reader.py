@@ -1,7 +1,7 @@
-"""A specification is read from declarations over helpers, on demand, to marked methods; calls form no cycle.
+"""Reader of a specification class: its declarations, then its helpers, then its marked methods. No helper may
+call itself, even through others.
 
-One `Reader` reads one class. Helpers are read when they are first needed or in order of declaration, each
-once.
+One `Reader` reads one class. A helper is read once: when another method first needs it, or in its turn.
 """
 
 from __future__ import annotations

@@ -22,13 +22,13 @@ from antiphon.spec.lang.front.sorts import accepts, is_integer, surface, words
 from antiphon.spec.lang.hints import WORDS, did_you_mean
 
 Reader = Callable[[Body, ast.expr, types.Type | None, bool], Value]
-"""Reads the value of a node: (body, node, wanted, stored)."""
+"""Function that reads the value of a node; its arguments are (body, node, wanted, stored)."""
 
 Condition = tuple[ir.Expression, Facts, Facts]
 """A boolean expression, the facts where it is true, the facts where it is false."""
 
 Test = Callable[[Body, ast.expr], Condition | None]
-"""Reads a node as a condition; None where it is one only by its value."""
+"""Function that reads a node as a condition; it returns None if the node must be read as a value."""
 
 READERS: dict[type[ast.expr], Reader] = {}
 TESTS: dict[type[ast.expr], Test] = {}

@@ -1,8 +1,8 @@
-"""A method can name state, constants, helpers by `self.`, and Python objects by the rules of Python.
+"""Meaning of the names in a method: `self.name` is state, a constant or a helper; other names are Python's.
 
-Python names are looked up as CPython does it: in the closure of the function, its module, the builtins. What
-is found there is judged by identity, so that an author who renames `any` is told, not misread. Nothing here
-reads bodies.
+Python names are looked up as CPython does it: in the closure of the function, its module, the builtins. The
+object that is found counts, not its name: a method that uses another function under the name `any` gets an
+error. Nothing here reads bodies.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class World:
         """Return the type of the language that a Python object denotes.
 
         Raises:
-            SpecError: it means none.
+            SpecError: the object denotes no type of the language.
         """
         try:
             return self.scope.type_of(python, self.cls, what)
