@@ -39,11 +39,11 @@ _PAYLOAD = "AP8gw6ki"
 
 
 class _Wrong(Exception):
-    """The answer is not right."""
+    """Error: the program answers a case wrongly."""
 
 
 class _NotAsked(Exception):
-    """The case does not apply."""
+    """Signal that a case does not apply to the program."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ _CASES: list[_Case] = []
 def _case(
     says: str, *needs: Ability, plain: bool = False
 ) -> Callable[[Callable[[_Programs], None]], Callable[[_Programs], None]]:
-    """Register a case; `plain`: it is asked of programs that speak Maelstrom's protocol alone."""
+    """Register a case. With `plain`, only programs without the superset are asked it."""
 
     def register(ask: Callable[[_Programs], None]) -> Callable[[_Programs], None]:
         name = ask.__name__.strip("_").replace("_", "-")
@@ -101,7 +101,7 @@ class _Programs:
         self._home, self._count = home, itertools.count()
 
     def fresh(self, number: int = 0, nodes: int = 1, *, disk: Path | None = None) -> Node:
-        """Start a process, and tell it its name; with the disk of another one, if that is given."""
+        """Start a process as node `number` of `nodes`; with `disk`, it has the disk of an earlier process."""
         home = self._home / str(next(self._count)) if disk is None else disk
         home.mkdir(exist_ok=True)
         names = [node_name(each) for each in range(nodes)]
@@ -141,7 +141,7 @@ def check_adapter(
     reply_s: float = REPLY_SECONDS,
     only: Collection[str] = (),
 ) -> list[CaseResult]:
-    """Ask a program all cases, or the first and those of some names.
+    """Ask a program all cases, or only the first case and those named in `only`.
 
     Args:
         command: the words of the command that starts it.
@@ -420,7 +420,7 @@ def _views(programs: _Programs) -> None:
 
 
 def _harmless(node: Node, programs: _Programs) -> tuple[int, dict[str, Any]]:
-    """A request that changes nothing, with a number that was not used."""
+    """Return a number that no request has used, and a request that changes nothing."""
     number = 1_000_000 + len(node.waiting)
     if "step" in programs.can:
         return number, {"type": "antiphon.step", "now_ns": 0, "do": {}, "src": US}
@@ -428,7 +428,7 @@ def _harmless(node: Node, programs: _Programs) -> tuple[int, dict[str, Any]]:
 
 
 def _replies(node: Node, numbers: Sequence[int]) -> None:
-    """Wait for the replies to these requests, in any order."""
+    """Wait for the replies to the requests with these numbers, in any order."""
     until, left = time.monotonic() + node.reply_s, set(numbers)
     while left:
         if time.monotonic() > until:
@@ -469,7 +469,7 @@ def _broadcast(programs: _Programs, node: Node, m: str) -> Done:
 
 
 def _life(programs: _Programs, node: Node) -> list[tuple[str, list[Any]]]:
-    """A few steps of a node, each with its name and what the node writes in it."""
+    """Let a node take a few steps; return each step as JSON text, with the output of the node in it."""
     steps: list[dict[str, Any]] = [{}]
     steps += [{"broadcast": {"m": f"1:{k}", "bytes": _PAYLOAD}} for k in (1, 2)]
     found: list[tuple[str, list[Any]]] = []
@@ -490,7 +490,7 @@ def _life(programs: _Programs, node: Node) -> list[tuple[str, list[Any]]]:
 def _delivered_in(
     programs: _Programs, nodes: Sequence[Node], by: Node, first: Done
 ) -> list[list[tuple[str, str]]]:
-    """The messages that each node delivers, with their bytes, on a network that brings everything twice."""
+    """Return the messages that each node delivers, with their bytes, if every datagram arrives twice."""
     got: list[list[tuple[str, str]]] = [[] for _ in nodes]
     wakes: dict[int, int] = {}
     waiting: list[tuple[int, str, Mapping[str, Any]]] = []

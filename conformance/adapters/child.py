@@ -116,7 +116,7 @@ class Child:
         self._process.wait()
 
     def end(self, grace_s: float = _GRACE_S) -> bool:
-        """End the child: by the end of its input, else by a signal. Return True if the former was enough."""
+        """End the child: close its input, then send a signal. Return True if closing the input was enough."""
         self.signal(signal.SIGCONT)
         until = time.monotonic() + grace_s
         while self._in and time.monotonic() < until and not self.over:
@@ -141,7 +141,7 @@ class Child:
         return ended
 
     def how_it_ended(self) -> str:
-        """Say how the process ended, after a short wait for it."""
+        """Return a clause that says how the process ended, after a short wait for its end."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(0.2)
         code = self._process.returncode
@@ -156,7 +156,7 @@ class Child:
         return "\n".join(line[:_STDERR_COLUMNS] for line in lines[-_STDERR_LINES:])
 
     def _hear_errors(self) -> None:
-        """Read what is on standard error, at most so much at a time, and keep its end."""
+        """Read the standard error, a bounded amount in each call, and keep the last bytes."""
         with contextlib.suppress(BlockingIOError):
             for _ in range(_CHUNKS_MAX if self._stderr is not None else 0):
                 assert self._stderr is not None
@@ -167,7 +167,7 @@ class Child:
                 self._errors = (self._errors + chunk)[-_STDERR_BYTES:]
 
     def _drop(self) -> None:
-        """Read some of what is there, and forget it."""
+        """Read some of the output and standard error; throw the output away."""
         self._hear_errors()
         with contextlib.suppress(OSError):
             self.over = not os.read(self._stdout, _CHUNK_BYTES) or self.over
@@ -183,8 +183,8 @@ class Child:
 
 
 def wait(children: Iterable[Child], seconds: float) -> None:
-    """Wait until a child has written something or has ended, at most so many seconds; write what they can
-    take.
+    """Wait at most `seconds` until a child has written something or has ended; write to each child what it
+    can take.
     """
     poll, waiting = select.poll(), {}
     for child in children:

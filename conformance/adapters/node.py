@@ -214,7 +214,7 @@ class Node:
         raise self.misbehaves(f"writes more than {LINES_MAX:,} lines before it answers")
 
     def send(self, body: dict[str, Any], src: str = US) -> int:
-        """Send a request, whose reply `take` will know; return its number."""
+        """Send a request, and return its number, by which `take` recognises the reply."""
         self._next += 1
         body = {"type": body["type"], "msg_id": self._next, **body}
         self.waiting[self._next] = (src, body)
@@ -285,7 +285,7 @@ class Node:
         return typed
 
     def listen(self, seconds: float) -> list[bytes]:
-        """Return the lines that are there, after waiting for the first at most so long.
+        """Return the lines that are there; wait at most `seconds` for the first one.
 
         Raises:
             Misbehaves: there are none, and no more can come.
@@ -315,7 +315,7 @@ class Node:
     # Findings -----------------------------------------------------------------------------------------------
 
     def misbehaves(self, what: str, line: bytes = b"") -> Misbehaves:
-        """Return the finding that the node does that, with the lines before."""
+        """Return the error that the node does `what` in `line`, with the lines before it."""
         return Misbehaves(self.name, what, _shown(line), self.dialogue, self.child.complaint())
 
     @property
@@ -324,7 +324,7 @@ class Node:
         return tuple(f"{way} {_shown(line)}" for way, line in self._dialogue)
 
     def silence(self, body: Mapping[str, Any]) -> str:
-        """Say that a request is not answered."""
+        """Return the clause that says that a request is not answered."""
         flushes = "; does it flush its standard output?" if body["type"] == "init" else ""
         return f"does not answer {body['type']!r} within {self.reply_s:g} s{flushes}"
 
@@ -342,6 +342,6 @@ class Node:
 
 
 def _shown(line: bytes) -> str:
-    """A line as text, cut off where it is long."""
+    """Return a line as text, cut off where it is long."""
     text = line[:_SHOWN_BYTES].decode("utf-8", "backslashreplace")
     return text + (f"... ({len(line):,} bytes)" if len(line) > _SHOWN_BYTES else "")

@@ -10,7 +10,7 @@ graph, `load` reads a saved trace. Questions about an implementation: `binding` 
 `antiphon.spec.lang`, and `SpecError` what is wrong with a specification.
 
 Nothing is loaded before its name is used, so that an implementation core, which is imported through this
-package too, loads neither a specification nor a checker. This file must not import a room.
+package too, loads neither a specification nor a checker. This file must not import `spec`, `model` or `impl`.
 """
 
 from __future__ import annotations

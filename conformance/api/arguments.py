@@ -96,7 +96,7 @@ def _unknown(name: str, word: str, args: tuple[Any, ...], known: list[str]) -> s
 
 
 def _is_bound(name: str) -> bool:
-    """Return True for a question about an implementation."""
+    """Return True if the function `name` is a question about an implementation."""
     return name in ("lockstep", "stateful")
 
 

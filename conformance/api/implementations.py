@@ -149,10 +149,10 @@ def verify(
 
 
 def _joined(bound: Bound) -> Binding:
-    """Return the binding of a binding, a class under `@antiphon.testing.binding`, or a name.
+    """Return the binding that `bound` is or names.
 
     Raises:
-        ArgumentError: none is.
+        ArgumentError: `bound` is a class without `@antiphon.testing.binding`.
     """
     if isinstance(bound, str):
         return binding(bound)

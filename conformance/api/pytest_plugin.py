@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     """Add the options; each counts for all questions of the fixture, whatever a test says.
 
-    pytest would also recompile every module of a package that has a plugin, for more detailed assertions.
-    Ours are not those of a test, and there are hundreds of modules, so that is switched off.
+    pytest would also recompile every module of a package that has a plugin, so that failing assertions show
+    more. This package has hundreds of modules and no assertion of a test in them, so that is switched off.
     """
     marked = getattr(getattr(pluginmanager, "rewrite_hook", None), "_must_rewrite", None)
     if isinstance(marked, set):

@@ -290,7 +290,7 @@ def simulate(
 
 @question()
 def state_graph(subject: Subject, *, max_states: int | None = None) -> networkx.MultiDiGraph:
-    """Return the reachable states and steps as a networkx graph, with a node a state and an edge a step.
+    """Return the reachable states and steps as a networkx graph: a node is a state, an edge is a step.
 
     Nodes have `label` (the variables in the short notation), each variable as `variable.NAME`, `initial` and
     `broken` (which invariants are false), edges `label`, `action`, `fault` (a step of the environment) and

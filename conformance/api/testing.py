@@ -57,9 +57,9 @@ def binding(
     `state()` gives a dict of the variables, each as Python has it: True for a boolean, a number for an index,
     a list or a dict for a map, any collection for a set.
 
-    Two methods more, `snapshot()`, which gives something immutable, and `restore(kept)`, let every state of
-    the system be walked; without them each transition is taken after one way to its state. With `offers()`,
-    which gives (action, *arguments) of the `internal` actions, it is compared what it would do by itself.
+    The methods `snapshot()`, which returns something immutable, and `restore(kept)` let every state of the
+    system be walked; without them each transition is taken after one way to its state. `offers()` returns the
+    `internal` steps that the system would take by itself now, as (action, *arguments), to be compared.
 
     Args:
         spec: the specification: a class, a name of the catalogue, "file.py:Class", or a program.

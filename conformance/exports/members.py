@@ -14,8 +14,8 @@ from antiphon.spec.lang import Program
 
 
 def seen_members(bound: Program, most_states: int) -> tuple[dict[int, int], int] | None:
-    """Return the masks of the elements that occur in the bit-set slots, by position, and the number of
-    states.
+    """Return, for each position in the state that is a bit set, the mask of the elements that the set holds
+    in some reachable state; and the number of states.
 
     The result is None when there are more than `most_states` states.
 

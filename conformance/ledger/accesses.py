@@ -18,7 +18,7 @@ QUEUES = ("received", "numbered", "stable", "last_delivered")
 """The queues recvQ, seqQ, stableQ and the variable lastdelivered of figure 25."""
 
 STEPS = ("report", "decide", "adopt")
-"""The steps of figure 32, steps 1 to 6; step 7 begins the next list anew."""
+"""Actions of the specification that are steps 1 to 6 of figure 32; step 7 begins the next list."""
 
 
 def shared_queues() -> tuple[bool, str]:

@@ -67,8 +67,8 @@ def two_messages() -> tuple[bool, str]:
 
 
 def messages_a_step() -> tuple[bool, str]:
-    """Measure a loss-free run of figure 12: one SEND of the message, one number, one SEND of the token, and
-    an acknowledgement a copy of each SEND.
+    """Measure a loss-free run of figure 12: for each broadcast one SEND of the message, one number, one SEND
+    of the token, and one acknowledgement for each copy of a SEND.
     """
     members, messages = 3, 3
     machine = program(

@@ -16,13 +16,13 @@ from antiphon.spec.protocols.dtp.properties import DtpProperties
 __all__ = ["bounds_by_induction", "buffers_on_walks"]
 
 BOUNDS = ("AckBound", "StableInTime", "OnlyTheLatest", "OneWithoutANumber")
-"""Bounds of DTP: at most n - 1 ACKs; stable after n - 1 more; at most 2n - 2 MSGs with a gsn, and one of each
-sender without.
+"""Bounds of DTP for a buffer: n - 1 ACKs; a MSG is stable once the ACKs of n - 1 later MSGs are known; 2n - 2
+MSGs with a gsn (number in the order), and one MSG of each sender without.
 """
 
 WALKED = ("MessageBound", "TrueMessageBound", "AckBound", "StableInTime")
-"""Bounds to test on walks: at most 2n - 1 MSGs, as the paper has it; 3n - 2; n - 1 ACKs; stable after n - 1
-more.
+"""Bounds for a buffer to test on walks: 2n - 1 MSGs, as the paper has it; 3n - 2 MSGs; n - 1 ACKs; a MSG is
+stable once the ACKs of n - 1 later MSGs are known.
 """
 
 SEED = 7

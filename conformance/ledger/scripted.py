@@ -82,10 +82,10 @@ def fullest_buffer(n: int) -> tuple[tuple[str, ...], int]:
     """Return a run of DTP with n processes, three at least, with all repairs and no loss, after which p0 has
     as many MSGs as possible; and the number of updates.
 
-    1. Of p0 to p(n-2) each gives its own update a gsn. The last process reports no receipt, so that p0 must
-      keep all n - 1, with their ACKs.
-    2. The last process and then p1 to p(n-2) give a gsn each, and their ACKs are late at p0: n - 1 more.
-    3. Of each process p0 has one more MSG, which has no gsn yet: n.
+    1. Each of p0 to p(n-2) gives its own update a gsn. The last process reports no receipt, so that p0 must
+      keep these n - 1 MSGs, with their ACKs.
+    2. The last process and then p1 to p(n-2) give a gsn each, and their ACKs are late at p0: n - 1 MSGs more.
+    3. From each process p0 has one more MSG, which has no gsn yet: n MSGs.
     """
     run, last = _Script(), n - 1
     first: list[int] = []
@@ -116,8 +116,8 @@ def fullest_buffer(n: int) -> tuple[tuple[str, ...], int]:
 
 
 def idle_round(number: int) -> tuple[str, ...]:
-    """Script of a round of DTP among three processes: p0 sends and acknowledges an update, and the token
-    comes back to it by two NULLs. All messages arrive but the NULL of p1 at p0.
+    """Return the script of a round of DTP among three processes: p0 sends and acknowledges an update, and the
+    token comes back to p0 by two NULLs. All messages arrive but the NULL of p1 at p0.
     """
     m = f"m{number - 1}"
     return (

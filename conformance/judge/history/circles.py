@@ -116,9 +116,9 @@ def _within_circles(following: Mapping[str, Mapping[str, Link]]) -> dict[str, di
     """Return the messages on cycles, each with its links to messages of the same cycle, or of a cycle that
     touches it.
 
-    A message without a predecessor is removed, as long as there is one: in a correct run this removes all.
-
-    What nothing comes before is taken away as long as there is such a message: in a healthy run that is all.
+    First, messages without a predecessor are removed, as long as there is one. In a correct run no message is
+    left then. Else the strongly connected components of the rest that have several messages are the cycles
+    that touch one another.
     """
     before: dict[str, int] = {}
     for others in following.values():

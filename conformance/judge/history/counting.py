@@ -40,9 +40,9 @@ class _Noted:
     """Notes about a run, taken in one walk over its logs.
 
     `first` are the messages that each process delivers, in order, each once; `sources` the messages that
-    their sources broadcast, with the process and whether it had delivered anything before; `moves` how many
-    processes went from one view to another, by both, None for no view installed before; `founded`: all are in
-    a view from the start.
+    their sources broadcast, with the process and whether it had delivered anything before; `moves[v, w]` how
+    many processes went from view v (None: no view) to w; `founded` is True if all processes are in a view
+    from the start.
     """
 
     def __init__(self, history: History) -> None:
@@ -159,7 +159,7 @@ class _Noted:
 
     @property
     def later_views(self) -> int:
-        """Return the number of views without the first."""
+        """Return the number of installed views after the first view of the run."""
         return len(self.views) if self.founded else max(len(self.views) - 1, 0)
 
     @property

@@ -95,7 +95,7 @@ class Doubts(msgspec.Struct):
                 pass
 
     def of(self, finding: Finding) -> str | None:
-        """Return the reason why the logs cannot decide a finding, or "" if they can."""
+        """Return the reason why the logs cannot decide a finding, or None if they can."""
         prop, broken = property_of(finding.property), finding.offending > 0
         if self.returned and prop.incarnations not in (("each",) if broken else ("each", "kept")):
             return RETURNED

@@ -160,8 +160,8 @@ class Judgement:
         return Finding(told, broken.events, reason_of(told, broken.refusal), _place(broken.step), clash)
 
     def _of_end(self, name: str) -> Finding:
-        """Return the finding about an end property, by the names of its first case: message `m`, view `v`,
-        process `q` that has not delivered `m`.
+        """Return the finding about a property of the end of the run, from its first violation, which names a
+        message `m` or a view `v`, and perhaps a process `q` that has not delivered `m`.
         """
         told = reported_name(self.service, name)
         failing = [case for case in self.monitor.failing(name) if self._is_owed(told, case)]
@@ -176,8 +176,8 @@ class Judgement:
         )
 
     def _is_owed(self, told: str, case: Mapping[str, Any]) -> bool:
-        """Return True if an end property names a missing delivery that is owed: the process that lacks the
-        message is one of its destinations, or is correct.
+        """Return False if a violation is about a message for some processes, and the process that lacks it is
+        none of these, or, where the violation names no process, all of these have crashed.
         """
         meant = None if "m" not in case else self.run.destinations.get(case["m"].index)
         if meant is None or not property_of(told).for_some:
@@ -195,8 +195,8 @@ class Judgement:
         return None if step is None else _place(step)
 
     def _place_of(self, clash: object) -> Place | None:
-        """Return the place of the first event that equals `clash`, or contradicts it: both are the same but
-        for the field that one of them has wrong.
+        """Return the place of the first event that equals `clash`; if there is none, of the first that
+        contradicts it, and so differs from it in one field.
         """
         alike = None
         for step, events in self.told:
@@ -289,7 +289,7 @@ class Names:
         }
 
     def told(self, steps: Iterable[Step]) -> Told:
-        """Yield the events of a run as inputs of a service's machine, with its numbers."""
+        """Return the events of a run as inputs of a service's machine, with its numbers."""
         return [(step, tuple(self._told(step))) for step in steps]
 
     def _told(self, step: Step) -> Iterator[object]:

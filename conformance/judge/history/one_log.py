@@ -60,9 +60,9 @@ class LogJudge(msgspec.Struct):
     """State of the judge for the log of `process`.
 
     `taken` are messages on their way from the application to the protocol, `given` those on their way back.
-    `two_sided` is True if the log shows the protocol's events. `unasked` is the first delivery to the
-    application before that was seen; `unknown` is True if more than `PASSING_MAX` broadcasts were under way
-    then. `datagram` is the count of the last sent datagram, `sent_to` its receivers, with the index of each.
+    `two_sided` is True once the log has shown an event of the protocol; `unasked` is the first delivery to
+    the application before that. `unknown` is True if only the judge of whole logs can judge the handover. The
+    last sent datagram has the count `datagram`, and `sent_to` maps its receivers to the indices of the sends.
     """
 
     process: int

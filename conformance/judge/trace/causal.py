@@ -83,9 +83,9 @@ def causal_order(events: Sequence[Sequence[Event]], assuming: Collection[str] = 
 
 
 class _Merging:
-    """A walk along all processes at once; one waits at an event of which no cause has a time yet.
+    """A walk along all processes at once; a process waits at an event while no cause of it has a time.
 
-    `causes` are the events that cause what has a name, `known` is the time of the first of them.
+    `causes[name]` are the events that supply the cause `name`; `known[name]` is the time of the first one.
     """
 
     def __init__(self, events: Sequence[Sequence[Event]], assuming: frozenset[str]) -> None:

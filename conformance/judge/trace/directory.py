@@ -1,4 +1,4 @@
-"""Run: a directory with one log a process, whose headers must agree.
+"""Run: a directory with one log for each process; the headers of the logs must agree.
 
 DIRECTORY/process-0.ndjson, process-1.ndjson, ... are the logs, each of which may be compressed
 (process-0.ndjson.gz, .bz2, .xz or .zst); anything else in the directory is ignored. This module knows file

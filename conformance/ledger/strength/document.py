@@ -50,7 +50,7 @@ def read(file: Path) -> dict[str, Section]:
 
 
 def encoded(sections: Mapping[str, Section]) -> str:
-    """Return the sections as JSON, a row a line, ending in a newline."""
+    """Return the sections as JSON, with one row on each line, ending in a newline."""
     return _laid_out(msgspec.to_builtins(sections), "") + "\n"
 
 

@@ -67,7 +67,7 @@ COUNTS = ("touch", "break", "keep", "same", "open", "others")
 
 
 def page(sections: Mapping[str, Section]) -> str:
-    """Render the page, a section a family, ending in a newline."""
+    """Render the page, with one section for each family, ending in a newline."""
     return "\n\n".join([HEAD, *(section(each.strength) for each in sections.values())]) + "\n"
 
 

@@ -240,7 +240,7 @@ class Plan:
         self._trial = None
 
     def ask_sample(self, tell: Tell, settled: Settled) -> None:
-        """Check the sample against all properties, and for visible changes; skip the settled mutants."""
+        """Check the sample against all properties, and for visible changes, without mutants in `settled`."""
         self._ask_all([item for item in self.sampled if item.digest not in settled], tell, compares=True)
 
     def pursue(self, tell: Tell, unnoticed: Mapping[str, str]) -> None:
@@ -256,7 +256,7 @@ class Plan:
         self._ask_all(chosen, tell)
 
     def ask_guards(self, tell: Tell, settled: Settled, *, briefly: bool = False) -> None:
-        """Check the changed guards against all properties; skip the settled ones.
+        """Check the changed guards, except those in `settled`, against all properties.
 
         A check that is not brief explores further, and also finds whether a guard has any effect, in a
         program of the family that does not take long.

@@ -76,7 +76,7 @@ class RefinementTrial:
         return replace(self.bounds, states=BRIEF_STATES)
 
     def touched(self, _: Mutant | LeftOut) -> frozenset[str]:
-        """Return True: every mutant touches the refinement, since each step must be one of the machine's."""
+        """Return the refinement, which every mutant touches: each step must be one of the machine's."""
         return _EVERYTHING
 
     def trivial(self, _: str) -> str:

@@ -1,4 +1,4 @@
-"""Fate of each mutant over all programs."""
+"""Tally of the mutants: what became of each of them in all programs together."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def stuttering(plans: Sequence[Plan], bounds: Bounds, seconds: float) -> set[str
 
 
 def tally_of(plans: Sequence[Plan], same: AbstractSet[str]) -> Tally:
-    """Count every mutant of the programs' own family once; `same` ones have no effect that counts."""
+    """Count every mutant of the programs' own family once; those in `same` count as having no effect."""
     names: dict[str, str] = {}
     fates: dict[str, list[Fate]] = {}
     killed = _killed(plans)
