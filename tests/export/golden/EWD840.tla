@@ -51,8 +51,8 @@ initiate_probe ==
        /\ color' = [color EXCEPT ![first] = "WHITE"]
        /\ UNCHANGED <<active>>
 
-\* Pass the token on at a node that does not work, or whose round of the token is already in vain; the
-\* node turns white.
+\* Pass the token on at a node that does not work, or if the token or the node is black, so that this
+\* round detects nothing; the node turns white.
 pass_token(p) ==
   /\ (p > 0) /\ (token_at = p)
   /\ (~(active[p]) \/ (color[p] = "BLACK") \/ (token_color = "BLACK")) = TRUE
