@@ -43,7 +43,7 @@ class NormalSparing(NormalFinite):
     brief: Const[bool] = True
 
     spare: Const[int] = 0
-    """Number of further numbers that NULL leaves to each message, so that the message becomes stable too."""
+    """Number of further numbers left for each message when NULL takes one, so that it becomes stable."""
 
     @constraint("pass_null")
     def spares_numbers(self, p: Process) -> bool:

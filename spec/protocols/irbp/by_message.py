@@ -22,7 +22,7 @@ What is folded, and why that is sound:
 2. A report is what its sender has in `reported` and `bodies`: it is sent once for each list, and no process
    reports for another list while a process that uses this list still waits (`nobody_waits_behind`).
 3. What is received in the normal phase may come from whoever has it, as in `normal_phase.py`.
-4. Consensus is the service of figure32.py; who has proposed late, after the decision, learns that.
+4. Consensus is the service of figure32.py; a process that proposes after the decision learns the decision.
 5. Who is not in TL kills itself without delivering Msg before: `deliver_first` is about those who install a
    list, and who is excluded counts as failed.
 
@@ -59,7 +59,7 @@ from antiphon.spec.services import Deliver, Message, Process, View
 
 @record
 class Call:
-    """Packet (reformation, i), sent or sent on by `sender`."""
+    """Packet (reformation, i): a call of a view change, sent or sent on by `sender`."""
 
     sender: Process
     version: View
@@ -348,7 +348,7 @@ class IrbpByMessage(IrbpProperties):
 
     @witness
     def StableByDecision(self) -> bool:
-        """Witness: step 6 will deliver a message that no round of the token made stable."""
+        """Witness: the decision (step 6) will deliver a message that no round of the token made stable."""
         return any(
             self.learned[p]
             and self.has_waited(p)

@@ -23,8 +23,8 @@ from antiphon.spec.services.detectors import Suspect
 
 class Figure32(IrbpBounded):
     """Figure 32 as the abstract machine of this mapping: NULL takes any number, late messages are not
-    distinguished from repeated ones, and recvQ has any order. These differences bound or order explorations
-    only.
+    distinguished from repeated ones, and recvQ has any order. `IrbpBounded` differs from it only to limit or
+    to order explorations.
     """
 
     @constraint("pass_null")
@@ -67,11 +67,11 @@ class ByMessageIsFigure32(IrbpByMessage):
     """
 
     def seen_report(self, p: Process) -> Set[Sequenced]:
-        """Return the report of p, until p has installed the next list or is excluded."""
+        """Return the report of p; an empty set once p has installed the next list or is excluded."""
         return Set() if self.phase[p] == Phase.normal or self.left[p] else self.reported[p]
 
     def seen_proposal(self, p: Process) -> Proposal | None:
-        """Return the proposal of p, until something is decided."""
+        """Return the proposal of p; None once p's list has a decision."""
         return None if self.decision[self.version[p]] is not None else self.proposal[p]
 
 
@@ -79,11 +79,11 @@ class Mapped(ByMessageIsFigure32, refines=Figure32):
     """Mapping of the message-by-message state to figure 32."""
 
     def reported(self, p: Process) -> Set[Sequenced]:  # type: ignore[override]
-        """Return p's report as figure 32 has it: until p has installed the next list."""
+        """Return p's report as figure 32 has it: empty once p has installed the next list."""
         return self.seen_report(p)
 
     def proposal(self, p: Process) -> Proposal | None:  # type: ignore[override]
-        """Return p's proposal as figure 32 has it: until something is decided."""
+        """Return p's proposal as figure 32 has it: None once p's list has a decision."""
         return self.seen_proposal(p)
 
 

@@ -20,8 +20,8 @@ What is folded, and why that is sound:
    suspect.
 3. Consensus is a service: the value of one proposal is decided, and all that are up learn it. It is decided
    when a majority of TL_i has proposed, and while a majority is up (section 5.2.2: Chandra and Toueg's
-   algorithm, which needs both). The proposal of a process that has crashed since may be the one. A proposal
-   that comes later nobody sees.
+   algorithm, which needs both). It may be the proposal of a process that has crashed since. Nobody
+   sees a proposal that comes after the decision.
 4. The failure detector says whom a process suspects (`spec/environment/detectors.py`): crashed processes, and
    up to `false_suspicions` times a process that has not crashed.
 
@@ -35,7 +35,7 @@ What is decided, because the figure is silent:
 6. The steps are taken in their order, so that a process that still waits in step 2 adopts no decision.
 7. A call or a report for TL_i that comes to a process before it has installed TL_i is kept until then. Each
    is sent once, and a fast process sends it while others still change to TL_i: reading `early`.
-8. recvQ is in no step. What is in it is sent again after step 7, by everybody who has it, with the new list:
+8. No step names recvQ. Its messages are sent again after step 7, by everybody who has it, with the new list:
    figure 25 sends it until there is a number (line 15) or to whoever asks (line 66), with the sender's list.
 """
 
@@ -50,7 +50,7 @@ from antiphon.spec.services import Crash, Install, Message, Process, View
 
 
 class Phase(Enum):
-    """Phase of a process: normal, after step 1, after step 2, or after step 6."""
+    """Phase of a process: normal, or after its report (step 1), proposal (steps 2-4) or adoption (step 6)."""
 
     normal, changing, agreeing, adopting = range(4)
 
@@ -219,7 +219,7 @@ class ViewChange(NormalPhase, FalseSuspicions):
         """
 
     def stable_after(self, p: Process, messages: Set[Sequenced]) -> Set[Sequenced]:
-        """Return stableQ after step 6: `stableQ ← Msg`."""
+        """Return stableQ_p after the decision (step 6): as printed, Msg itself (`stableQ ← Msg`)."""
         return messages
 
     @action(fairness="weak")

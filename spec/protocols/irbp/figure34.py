@@ -103,7 +103,7 @@ class IViewChange(ViewChange):
         return not self.is_gone(q) and q not in self.token_list(p) and self.has_reported(q, p)
 
     def is_regular(self, p: Process) -> bool:
-        """Return False: all views are i-views."""
+        """Return False: no view change of p leads to a regular view, since all views are i-views."""
         return False
 
     def clear_up(self, p: Process) -> None:

@@ -2,8 +2,8 @@
 
 Source: L. A. Barchet-Estefanel, "Analysing RBP, a Total Order Broadcast Protocol for Unreliable Channels",
 2002, section 3.2.2 and figure 25, with the repairs that figure 25 needs (`rbp_resilient.repairs`): all of
-them are part of this text. That figure 25 with its repairs is such a machine is a refinement
-(`refinement.Figure25Normal`); that the machine gives total order, another (`refinement.NORMAL_PHASE`).
+them are part of this text. Two refinements state that figure 25 with its repairs is this normal phase
+(`refinement.Figure25Normal`), and that this normal phase gives total order (`refinement.NORMAL_PHASE`).
 
 | figure 25           | here                                                                                |
 |---------------------|-------------------------------------------------------------------------------------|
@@ -56,7 +56,7 @@ LastNumber = Annotated[int, Between(0, "highest")]
 
 @record
 class Sequenced:
-    """An element of seqQ, and with its body one of stableQ: (B, seqnum). None is the NULL message."""
+    """Element of seqQ or stableQ: (B, seqnum), a message and its number. `message` None: the NULL message."""
 
     message: Message | None
     number: Number
@@ -64,7 +64,7 @@ class Sequenced:
 
 @record
 class Data:
-    """Message (m, B, TL), sent to all."""
+    """Message (m, B, TL), sent to all with token list TL. `message` stands for m and for its identifier B."""
 
     message: Message
     version: View
@@ -72,7 +72,7 @@ class Data:
 
 @record
 class Ack:
-    """Packet ACK(B, seqnum, toknext, TL), sent to all. It names the successor of its sender."""
+    """Packet ACK(B, seqnum, toknext, TL), sent to all: B gets a number, the sender's successor the token."""
 
     version: View
     sender: Process

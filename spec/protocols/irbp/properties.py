@@ -107,7 +107,7 @@ class IrbpProperties(IrbpBounded, EndingChanges):
 
     @witness
     def StableByDecision(self) -> bool:
-        """Witness: step 6 has made a message stable that no round of the token made stable."""
+        """Witness: the decision (step 6) has made a message stable that no round of the token made stable."""
         return any(
             self.phase[p] == Phase.adopting
             and not self.is_gone(p)

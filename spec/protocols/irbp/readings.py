@@ -61,7 +61,7 @@ class DropsEarly(ViewChange):
         self.unread[p][q] = self.version[q]
 
     def is_next_list_of(self, p: Process, v: View) -> bool:
-        """Return True if p is up, and a member of list v, whether or not it is in the list before v."""
+        """Return True if p is up, and a member of list v, whether or not p is in the list before v."""
         return not self.is_gone(p) and p in self.listed[v]
 
     @action(fairness="weak")

@@ -1,9 +1,9 @@
 """Figure 25 with its repairs is the normal phase of iRBP, and that is an ordering machine, as iRBP is.
 
 `Figure25Normal` maps figure 25 to the normal phase: the queues are the same, what was once sent is remembered
-(`given`), and packets, rounds of loops and waiting are stutters. The ordering machine sees of the normal
-phase all numbers that were given; of iRBP, whose lists take numbers back that nobody has delivered, those
-under which somebody has delivered.
+(`given`), and packets, rounds of loops and waiting are stutters. The history of the
+ordering machine has all numbers that the normal phase has given, and for iRBP, whose lists take back numbers
+that nobody has delivered, the numbers under which some process has delivered.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Figure25Queues(RbpResilientOrdering):
         return Set() | {Sequenced(self.named(item.body), item.number) for item in some}
 
     def in_received(self, p: Process) -> Set[Message]:
-        """Return recvQ_p of figure 25."""
+        """Return recvQ_p of figure 25: the messages that p has received and not yet made stable."""
         return self.bodies(self.received[p])
 
     def in_collected(self, p: Process) -> Set[Message]:
@@ -48,11 +48,11 @@ class Figure25Queues(RbpResilientOrdering):
         return self.bodies(self.collected[p])
 
     def in_numbered(self, p: Process) -> Set[Sequenced]:
-        """Return seqQ_p of figure 25."""
+        """Return seqQ_p of figure 25: the numbers that p knows and has not yet made stable."""
         return self.items(self.numbered[p])
 
     def in_stable(self, p: Process) -> Set[Sequenced]:
-        """Return stableQ_p of figure 25."""
+        """Return stableQ_p of figure 25: the stable messages, with numbers, that p has yet to deliver."""
         return self.items(self.stable[p])
 
     def in_pending(self, p: Process) -> Message | None:
@@ -102,7 +102,7 @@ class Figure25Normal(Figure25Queues, refines=NormalFinite):
     # Variables of the same names, whose types differ -------------------------------------------------------
 
     def received(self, p: Process) -> Set[Message]:  # type: ignore[override]
-        """Return recvQ_p, under the name that it has in the normal phase."""
+        """Return recvQ_p, the messages that p has received, as messages of the normal phase."""
         return self.in_received(p)
 
     def collected(self, p: Process) -> Set[Message]:  # type: ignore[override]
@@ -110,11 +110,11 @@ class Figure25Normal(Figure25Queues, refines=NormalFinite):
         return self.in_collected(p)
 
     def numbered(self, p: Process) -> Set[Sequenced]:  # type: ignore[override]
-        """Return seqQ_p, under the name that it has in the normal phase."""
+        """Return seqQ_p, the numbers that p knows, as items of the normal phase."""
         return self.in_numbered(p)
 
     def stable(self, p: Process) -> Set[Sequenced]:  # type: ignore[override]
-        """Return stableQ_p, under the name that it has in the normal phase."""
+        """Return stableQ_p, the stable messages that p has yet to deliver, as items of the normal phase."""
         return self.in_stable(p)
 
     def pending(self, p: Process) -> Message | None:  # type: ignore[override]

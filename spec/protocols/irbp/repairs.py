@@ -73,7 +73,7 @@ class CutHoles(SendBodies):
 @repair("step 7: ts is the highest number of Msg, so that the next one follows it", answers="IRB-06")
 class ContinueNumbers(ViewChange):
     """Repair of figure 32, step 7. Printed: nothing changes ts, the highest number up to which the process
-    knew all before. Repaired: ts becomes the highest number of Msg, so that the next number follows it.
+    knew all numbers. Repaired: ts becomes the highest number of Msg, so that the next number follows it.
     """
 
     def go_on(self, p: Process, members: Set[Process]) -> None:

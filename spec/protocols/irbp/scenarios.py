@@ -2,8 +2,8 @@
 
 Source: Barchet-Estefanel 2002, section 5.2.3: "a simple “crash”", "multiple crashes", "temporary network
 partition". Where the report muted a process in place of a suicide, the process kills itself in these runs.
-Constants are those of `IrbpChecked`; each run is one of many. By i-view and by regular view the scenarios are
-witnesses of `TwoViewsChecked`, of which claim IRB-30 records shortest runs.
+Constants are those of `IrbpChecked`; each run is one of many. `TwoViewsChecked` has the scenarios as
+witnesses, by i-view and by regular view; claim IRB-30 records the shortest run of each.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ SIMPLE_CRASH = (
     "settle(p1, Sequenced(m1, 2))",
     "deliver(p1, Sequenced(m1, 2))",
 )
-"""Crash of the sequencer, of three, when one other has heard of its number: p2 gets number and message by the
-decision, and the two that are left go on with number 2.
+"""Crash of the sequencer p0, one of three, after p1 has received its number 1: p2 gets the number and the
+message by the decision, and p1 and p2 go on with number 2.
 """
 
 MULTIPLE_CRASHES = (
@@ -68,8 +68,8 @@ MULTIPLE_CRASHES = (
     "broadcast(p2, m2)",
     "sequence(p2)",
 )
-"""Crash of the sequencer and the next one, of five, and both messages with them: p4 has heard of number 2 and
-has neither its message nor number 1. Nobody can have delivered them; numbers begin anew with 1.
+"""Crash of the sequencer p0 and of the next one, p1, among five processes; both messages are lost. p4 has
+number 2, but neither its message nor number 1, so nobody can have delivered them; numbers begin anew with 1.
 """
 
 PARTITION = (

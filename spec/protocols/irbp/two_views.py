@@ -59,10 +59,10 @@ class TwoViews(IViewChange):
     """iRBP with i-views and regular views."""
 
     room: Const[int] = 0
-    """Number of numbers that a process keeps after their delivery: 0 is RBP's collection at delivery."""
+    """Number of messages that a process keeps after their delivery; RBP keeps none (0)."""
 
     keepers: Const[int] = 3
-    """Number of processes that keep numbers, the first ones of the group."""
+    """Number of processes that keep messages after delivery: the first ones of the group."""
 
     misjudgements: Const[int] = 0
     """Number of times that the conservative detector is wrong."""
@@ -197,7 +197,7 @@ class TwoViews(IViewChange):
         return kind in self.begun[q]
 
     def is_waiting(self, p: Process) -> bool:
-        """Return True if p is between steps 1 and 5 of either figure."""
+        """Return True if p has answered a call, and adopted no decision yet (steps 1-5 of either figure)."""
         return self.phase[p] == Phase.changing or self.phase[p] == Phase.agreeing
 
     @action(fairness="weak", per="p")
@@ -402,5 +402,5 @@ class TwoViews(IViewChange):
         self.leave(p)
 
     def leaves_first(self) -> bool:
-        """Return False: p does not call a view change before it gives up; section 4.4.3 mentions none."""
+        """Return False: a process calls no view change before it gives up; section 4.4.3 mentions none."""
         return False

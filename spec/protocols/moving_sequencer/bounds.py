@@ -17,14 +17,14 @@ from antiphon.spec.services import Message, Process
     "what follows there"
 )
 class Urgent(MovingSequencer):
-    """Restriction: no other step happens while a process can deliver or test."""
+    """Restriction: no other step happens while a process can deliver, or pass a check as token holder."""
 
     def can_deliver(self, p: Process) -> bool:
         """Return True if p can deliver a message (line 35)."""
         return any(self.may_deliver(p, m) for m in self.each(Message))
 
     def can_check(self, p: Process) -> bool:
-        """Return True if p holds the token, and a test of lines 8, 11 and 12 would succeed."""
+        """Return True if p holds the token, and p's check for missing numbers or messages lets p go on."""
         return self.holder == p and (
             self.stage is Stage.numbers
             or (self.stage is Stage.waiting_numbers and not self.misses_number(p))
@@ -36,12 +36,12 @@ class Urgent(MovingSequencer):
         "receive_sent", "receive_data", "receive_notice", "receive_request", "receive_request_numbers",
     )  # fmt: skip
     def nobody_can_go_on(self) -> bool:
-        """Bound: no process can deliver or test."""
+        """Bound: no process can deliver, and no token holder can go on after a check."""
         return not any(self.can_deliver(q) or self.can_check(q) for q in self.each(Process))
 
     @constraint("deliver", "check_numbers", "have_bodies")
     def is_first(self, p: Process) -> bool:
-        """Return True if no process before p can deliver or test."""
+        """Return True if no process before p can deliver, or go on as token holder after a check."""
         return not any(self.can_deliver(q) or self.can_check(q) for q in self.each(Process) if q < p)
 
     @constraint("check_numbers", "have_bodies")

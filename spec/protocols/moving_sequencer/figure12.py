@@ -14,8 +14,8 @@ not.
 | nextdeliver_p | `next_deliver[p]` | token.seqnum | `token_number` |
 
 What is abstracted, and why that is sound: a process's own copy of line 3's `SEND (m) to all` and of line 19's
-`send ... to all` is there at once, since nothing can lose it. The loops of lines 8-15 are where the holder
-stands (`stage`); a round of theirs is an action (`request_numbers`, `request_body`), which may come late or
+`send ... to all` is there at once, since nothing can lose it. In the loops of lines 8-15 `stage` says where
+the holder stands; a round of a loop is an action (`request_numbers`, `request_body`), which may come late or
 never, so that there are more runs here than in print and none is missing. Requests "to all" do not go to
 their sender, where they would change nothing: it misses what it asks for. An identifier and its message are
 one `Message`.
@@ -51,7 +51,7 @@ Number = Annotated[int, Between(1, "messages + spare")]
 
 @record
 class Sequenced:
-    """An element of seqQ: (id(m), seqnum)."""
+    """Element of seqQ: (id(m), seqnum), a message and its number."""
 
     message: Message
     number: Number
@@ -67,7 +67,7 @@ class Data:
 
 @record
 class Notice:
-    """Packet (id(m); seqnum), on its way to one process."""
+    """Packet (id(m); seqnum): the number of message m, on its way to one process."""
 
     to: Process
     item: Sequenced
@@ -75,7 +75,7 @@ class Notice:
 
 @record
 class Request:
-    """Packet request(id(m)), on its way to one process."""
+    """Packet request(id(m)): a request for message m, on its way to one process."""
 
     to: Process
     sender: Process
@@ -84,7 +84,7 @@ class Request:
 
 @record
 class RequestNumbers:
-    """Packet request_sn(first, last), on its way to one process."""
+    """Packet request_sn(first, last): a request for numbers, on its way to one process."""
 
     to: Process
     sender: Process
@@ -93,8 +93,8 @@ class RequestNumbers:
 
 
 class Stage(Enum):
-    """Stage of the token holder: before line 8, in the loop of lines 9-11, before line 12, or
-    before line 17.
+    """Stage of the token holder: test for numbers (line 8), wait for numbers (lines 9-11), wait for messages
+    (lines 12-15), or numbering (lines 17-20).
     """
 
     numbers, waiting_numbers, bodies, sequencing = range(4)
@@ -147,7 +147,7 @@ class MovingSequencer(Losses[Data | Notice | Request | RequestNumbers], Group):
         self.stage = Stage.numbers
 
     def misses_number(self, p: Process) -> bool:
-        """Return True if token.seqnum > nextdeliver (lines 8 and 11)."""
+        """Return True if p misses a number: token.seqnum > nextdeliver (lines 8 and 11)."""
         return self.token_number > self.next_deliver[p]
 
     @action(fairness="weak")

@@ -1,4 +1,4 @@
-"""Figure 12 is checked against total order broadcast, and each number against one message.
+"""Properties of figure 12: total order broadcast, and that each number belongs to one message.
 
 `MovingSequencerCrashing` lets processes stop, of which the figure says nothing.
 """

@@ -16,8 +16,8 @@ already_sequenced = ambiguity(
 
 @already_sequenced.reading("nothing")
 class AlreadySequencedNothing(MovingSequencer):
-    """Reading of the moving sequencer, line 17: it excludes nothing, so a message that has a number may get
-    another.
+    """Reading of the moving sequencer, line 17: `token.sequenced` excludes nothing, so a message that has a
+    number may get another.
     """
 
     def may_sequence(self, p: Process, m: Message) -> bool:
@@ -58,7 +58,7 @@ class SendingUnreliable(MovingSequencer):
     """Reading of the moving sequencer, line 3: `send (m) to all` is unreliable, so copies may be lost."""
 
     def send_to_all(self, p: Process, m: Message) -> None:
-        """Send copies over the network that loses."""
+        """Send copies over the network, which may lose them."""
         self.network |= {Data(q, m) for q in self.each(Process) if q != p}
 
 

@@ -31,7 +31,7 @@ class MovingSequencerOrdering(MovingSequencerBounded, OrderingView):
         }
 
     def learned(self, p: Process) -> Set[Assigned]:
-        """Return the pairs of seqQ_p."""
+        """Return the pairs of seqQ_p: the messages whose numbers p knows."""
         return Set() | {Assigned(1, item.number, item.message) for item in self.numbered[p]}
 
     def at(self, p: Process) -> Position:

@@ -5,9 +5,9 @@ Source: Barchet-Estefanel 2002, section 4.3.2: the use of VSC "ensures the Atomi
 there are failures, and allows the processes to select the primary server in a deterministic way (as the view
 is agreed by all processes)". Below is figure 29, as printed or with its repairs.
 
-What is decided, because the text is silent: the first member is the one with the lowest index. A backup that
-VS-delivers an update acknowledges it; the acknowledgement comes in its time, which is when the primary
-replies. The primary waits for the members of the view that it is in.
+What is decided, because the text is silent: the first member is the one with the lowest index. A backup
+acknowledges an update when it VS-delivers it; no packet stands for this, since the primary may reply at any
+later time. The primary waits for the members of the view that it is in.
 """
 
 from __future__ import annotations

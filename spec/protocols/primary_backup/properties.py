@@ -18,7 +18,7 @@ class OnlyBackupsFail(PrimaryBackup):
 
     @constraint("crash")
     def is_backup(self, p: Process) -> bool:
-        """Bound: p is a backup."""
+        """Bound: p is a backup, not the primary."""
         return p != self.primary
 
 

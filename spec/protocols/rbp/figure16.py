@@ -25,7 +25,7 @@ What is abstracted, and why that is sound:
    a round begins is left open, so a timer of any length is one of its runs.
 2. `send` is unreliable: packets in flight are a set, from which they are received in any order, or lost.
 3. "to all" includes oneself. The own copy is received in the step that sends it: nothing can lose or delay it.
-4. A token that names a process which still waits for another one (lines 33-44) takes its place.
+4. If a process that waits to accept a token (lines 33-44) receives another one, it waits to accept that one.
 5. The loop of lines 42-44 begins together with that of 34-36 and not after it. To ask earlier for a body changes nothing
    but when the answer comes, and both loops end before line 45.
 6. What no `when receive` takes changes nothing when it arrives, so it is not kept (lines 21, 39, 53 and 57).
@@ -90,7 +90,7 @@ class Body:
 
 @record
 class Sequenced:
-    """An element of seqQ: (B, seqnum). None is the NULL message."""
+    """Element of seqQ: (B, seqnum), an identifier and its number. `identifier` None: the NULL message."""
 
     identifier: Identifier | None
     number: Number
@@ -98,7 +98,7 @@ class Sequenced:
 
 @record
 class Data:
-    """Packet (m, B), on its way to one process."""
+    """Packet (m, B): message m with its identifier B, on its way to one process."""
 
     to: Process
     body: Body
@@ -106,7 +106,7 @@ class Data:
 
 @record
 class Ack:
-    """Packet ACK(B, seqnum, toknext), on its way to one process. `next_holder` None: line 5 named nobody."""
+    """Packet ACK(B, seqnum, toknext) to one process. `next_holder` gets the token; None: nobody (line 5)."""
 
     to: Process
     identifier: Identifier | None
@@ -116,7 +116,7 @@ class Ack:
 
 @record
 class Numbered:
-    """Packet (B, seqnum) of lines 21 and 57, which passes no token."""
+    """Packet (B, seqnum) of lines 21 and 57: the number of a message. It passes no token."""
 
     to: Process
     identifier: Identifier | None
@@ -134,7 +134,7 @@ class Request:
 
 @record
 class RequestNumbers:
-    """Packet request_sn(first, last), on its way to one process."""
+    """Packet request_sn(first, last): a request for numbers, on its way to one process."""
 
     to: Process
     sender: Process
@@ -203,7 +203,7 @@ class Rbp(Losses[Packet], Group):
         return self.message_id[p] + 1
 
     def send_message(self, p: Process, m: Message, k: LocalNumber) -> None:
-        """Send (m, B) to all, where B is p and k (line 14)."""
+        """Send (m, B) to all (line 14), where the identifier B is made of p and its number k."""
         body = Body(m, Identifier(p, k))
         self.message_id[p] = k
         self.pending[p] = body
@@ -274,7 +274,7 @@ class Rbp(Losses[Packet], Group):
 
     @action(fairness="weak", per="packet")
     def receive_ack(self, packet: Annotated[Ack, In("network")]) -> None:
-        """Receive an ACK (lines 25-44)."""
+        """Receive an ACK (lines 25-44): record it, ask for what is missing, take the token if it names p."""
         p = packet.to
         item = Sequenced(packet.identifier, packet.number)
         require(self.can_receive(p) or self.is_from_successor(p, packet))
@@ -353,7 +353,7 @@ class Rbp(Losses[Packet], Group):
 
     @action(fairness="weak", per="p")
     def repeat_request(self, p: Process) -> None:
-        """Repeat a request (lines 34-36 and 42-44, another round)."""
+        """Repeat p's request for missing numbers or bodies (lines 34-36 and 42-44, another round)."""
         goal = self.awaited_number(p)
         require(goal > self.last_number[p] or any(self.awaits_body(p, item) for item in self.numbered[p]))
         if goal > self.last_number[p]:

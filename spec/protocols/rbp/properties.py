@@ -15,7 +15,7 @@ from antiphon.spec.services import Message, Process, TotalOrderBroadcast
 
 
 class RbpProperties(RbpBounded):
-    """Properties of RBP without failures, and RBP."""
+    """RBP without failures, with properties of its numbers and of its token."""
 
     @invariant
     def UniqueNumbers(self) -> bool:
@@ -81,8 +81,8 @@ class RbpProperties(RbpBounded):
         )
 
     def overtakes(self, p: Process, item: Sequenced) -> bool:
-        """Return True if p received some message before that of `item`, and knows no lower number for the
-        former.
+        """Return True if p received some message earlier than that of `item`, and knows no number for the
+        earlier one that is lower than item's number.
         """
         return any(
             not any(

@@ -38,8 +38,8 @@ answering = ambiguity(
 
 @nesting.reading("comment")
 class NestingComment(Rbp):
-    """Reading of RBP, line 22: the `else` belongs to the `if` that its comment in figure 25, line 24, needs
-    (“include the message (m,B) in the receive queue”).
+    """Reading of RBP, line 22: the `else` belongs to the `if` of line 19, as the comment of figure 25, line
+    24, needs (“include the message (m,B) in the receive queue”).
     """
 
     def take_message(self, p: Process, body: Body) -> None:

@@ -40,7 +40,7 @@ class RbpOrdering(RbpBounded, OrderingView):
         }
 
     def learned(self, p: Process) -> Set[Assigned]:
-        """Return the pairs of seqQ_p."""
+        """Return the pairs of seqQ_p: the messages whose numbers p knows."""
         return Set() | {Assigned(1, item.number, self.named(item.identifier)) for item in self.numbered[p]}
 
     def at(self, p: Process) -> Position:

@@ -73,7 +73,7 @@ class RbpFinite(WithResilience, RbpFaults, Collecting):
     @constraint("pass_null")
     def is_wanted(self) -> bool:
         """Return True if the token must be passed on: some live process has not removed a message that was
-        broadcast. Without `brief` it is always.
+        broadcast. Without `brief` the token must always be passed on.
         """
         return not self.brief or any(
             m.index < self.broadcasts

@@ -28,7 +28,7 @@ What is abstracted, and why that is sound:
 1. Loops, lossy channels, one's own copy, a second token that comes while a process waits: as in figure16.py.
 2. What no `when receive` takes changes nothing when it arrives, so it is not kept: the ACKs of lines 11, 22
    and 61, which lack the TL of line 25, and the answers of lines 43, 66 and 69. A request for such an answer
-   is not kept either. So is (m, B, TL) of a process on another list, which line 19 refuses.
+   is not kept either. Nor is (m, B, TL) of a process on another list, which line 19 refuses.
 3. `failure(q)` is true of a process that has stopped. ActivityFailure is detected where no process that is up
    holds the token, waits for it or sends it, and no packet carries it: a timeout that is long enough.
 4. What is sent to a stopped process is not kept.
@@ -43,8 +43,8 @@ What is decided, because the figure is silent:
    test of line 27 would always be true. So an ACK of whichever list ends the loop of line 16.
 
 The columns of the print do not say what belongs to which `if`. The `else` of lines 34 and 58 stand one level
-deeper than theirs, that of line 41 one level higher, and after the page break every line of 77-82 stands in
-one column. It is decided:
+deeper than their `if`, that of line 41 one level higher, and after the page break every line of 77-82 stands
+in one column. It is decided:
 1. Line 41 is the `else` of line 35. As that of line 39, nearer to it, it would leave a token that comes
    without a gap, as the first one does, to nobody, and the rotation would never begin.
 2. Lines 45-63 follow the `if` of lines 35-44: they stand in the column of line 35, and follow it in figure
@@ -84,12 +84,12 @@ Number = Annotated[int, Between(1, "messages + 1 + passes")]
 LastNumber = Annotated[int, Between(0, "messages + 1 + passes")]
 
 Name = Annotated[int, Between(0, "spare")]
-"""Number of names that a message had before."""
+"""Name of a message: the number of names that it had before."""
 
 
 @record
 class Body:
-    """Message (m, B) under one of its names."""
+    """Message (m, B): `message` is m, and `name` distinguishes its identifiers B."""
 
     message: Message
     name: Name
@@ -97,7 +97,7 @@ class Body:
 
 @record
 class Sequenced:
-    """An element of seqQ, and with its body one of stableQ: (B, seqnum). None is the NULL message."""
+    """Element of seqQ or stableQ: (B, seqnum), a message and its number. `body` None: the NULL message."""
 
     body: Body | None
     number: Number
@@ -113,7 +113,7 @@ class Data:
 
 @record
 class Ack:
-    """Packet ACK(B, seqnum, toknext, TL), on its way to one process. It names the successor of its sender."""
+    """Packet ACK(B, seqnum, toknext, TL) to one process. It names the sender's successor as next holder."""
 
     to: Process
     sender: Process
@@ -123,7 +123,7 @@ class Ack:
 
 @record
 class Numbered:
-    """Packet (B, seqnum) of lines 43 and 69, which passes no token."""
+    """Packet (B, seqnum) of lines 43 and 69: the number of a message. It passes no token."""
 
     to: Process
     body: Body | None
@@ -227,7 +227,7 @@ class RbpResilient(Losses[Packet], Crashes):
             self.take_message(packet.to, packet.body)
 
     def take_message(self, p: Process, body: Body) -> None:
-        """Take the message of `body` at p (lines 20-24)."""
+        """Take the message of `body` at p (lines 20-24): put it into recvQ_p, unless it has a number."""
         if self.is_old(p, body):  # line 20
             if self.successor(p) == p:  # line 21
                 self.repeat_ack(p, body)  # line 22
@@ -251,7 +251,7 @@ class RbpResilient(Losses[Packet], Crashes):
 
     @action(fairness="weak")
     def receive_ack(self, packet: Annotated[Ack, In("network")]) -> None:
-        """Receive an ACK (lines 25-48)."""
+        """Receive an ACK (lines 25-48), and take it if it is recorded."""
         self.network -= {packet}  # line 25
         if self.records_ack(self.installed[packet.to]):
             self.take_ack(packet.to, packet.sender, Sequenced(packet.body, packet.number))
@@ -263,7 +263,7 @@ class RbpResilient(Losses[Packet], Crashes):
         return True
 
     def take_ack(self, p: Process, sender: Process, item: Sequenced) -> None:
-        """Take an ACK (lines 26-48)."""
+        """Take an ACK (lines 26-48): record it, ask for what is missing, take the token if p is next."""
         self.learn(p, item)  # line 26
         if sender == self.successor(p):
             self.hear_successor(p)  # line 55, line 62
@@ -331,7 +331,7 @@ class RbpResilient(Losses[Packet], Crashes):
         """Ask for a body (lines 33 and 47, `request (B)`). No `when receive` takes the answer."""
 
     def leave_loop(self, p: Process) -> None:
-        """Leave the loop of lines 36-38 (`until (ts_p = seqnum)`)."""
+        """Leave the loop of lines 36-38, which asks for missing numbers (`until (ts_p = seqnum)`)."""
         token = self.arriving[p]
         if token is not None and self.catching_up[p] and self.last_number[p] == token.number:
             self.catching_up[p] = False
@@ -344,7 +344,7 @@ class RbpResilient(Losses[Packet], Crashes):
 
     @action(fairness="weak")
     def accept(self, p: Process) -> None:
-        """Accept the token (line 48); p goes on to line 51."""
+        """Accept the token (line 48); p then waits for a message to number (line 51)."""
         require(self.can_accept(p))
         self.arriving[p] = None
         self.holding[p] = True
@@ -485,7 +485,7 @@ class RbpResilient(Losses[Packet], Crashes):
         return not self.down[p]
 
     def was_accepted(self, p: Process, k: Number) -> bool:
-        """Return True if p has accepted the token with number k: it holds it, or knows a later number."""
+        """Return True if p has accepted the token with number k: p holds it, or knows a later number."""
         return (self.holding[p] and self.last_number[p] == k) or self.highest_known(p) > k
 
     def highest_known(self, p: Process) -> LastNumber:

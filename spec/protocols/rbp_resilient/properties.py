@@ -12,7 +12,7 @@ from antiphon.spec.services import Message, Process, TotalOrderBroadcast
 
 
 class RbpResilientProperties(RbpResilientBounded):
-    """Properties of RBP with failures, without Reformation, and RBP."""
+    """RBP with failures, without Reformation, with its properties."""
 
     # Properties: order and tokens ---------------------------------------------------------------------------
 
@@ -123,8 +123,8 @@ class RbpResilientProperties(RbpResilientBounded):
 
     @invariant
     def HeldByEnough(self) -> bool:
-        """Invariant: as many processes as the resiliency says hold a delivered message, all when it is total
-        (section 3.2.2).
+        """Invariant: as many processes hold a delivered message as the resiliency demands, all processes if
+        it is total (section 3.2.2).
         """
         enough = self.resilience if self.resilience > 0 else self.processes
         return all(

@@ -1,8 +1,8 @@
 """Figure 25 where recvQ is a sequence: of several messages without a number the one that came first is next.
 
-figure25.py decides what line 59 leaves open, `select first msg s.t. (m, B) ∈ recvQ_p`, by who broadcast
-first, so that recvQ is a set and a state is small. No process knows that; what each knows, line 2 keeps: the
-"sequence of received messages".
+Line 59, `select first msg s.t. (m, B) ∈ recvQ_p`, leaves open which message is first. In figure25.py it is
+the one that was broadcast first, so that recvQ is a set and a state is small. No process knows that order;
+line 2 keeps the order that a process knows, that of reception: the "sequence of received messages".
 """
 
 from __future__ import annotations

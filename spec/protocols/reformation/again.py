@@ -51,7 +51,7 @@ class ReformationAgain(Reformation):
 
     @constraint("time_out")
     def is_due(self) -> bool:
-        """Bound: never, so that no timer expires too early."""
+        """Bound: this step never happens, so that no timer expires too early."""
         return False
 
     def withdraw(self, p: Process) -> None:

@@ -21,7 +21,7 @@ class Terse(Reformation):
 
     @constraint("refuse")
     def is_wanted(self) -> bool:
-        """Bound: never, so that every `No` counts as lost."""
+        """Bound: this step never happens, so that every `No` counts as lost."""
         return False
 
     @constraint("vote")
@@ -66,7 +66,7 @@ class Patient(Reformation):
 
     @constraint("time_out")
     def is_due(self) -> bool:
-        """Bound: never, so that no timer expires while the awaited message may still come."""
+        """Bound: this step never happens, so no timer expires while the awaited message may still come."""
         return False
 
 

@@ -4,10 +4,10 @@ messages with which a list begins.
 Source: Barchet-Estefanel 2002, sections 3.2.2 and 3.2.3, figure 25. Lists are made elsewhere: by figures 23
 and 24 (over_figure25.py), or by the service of token lists (over_lists.py).
 1. The ring, and the number of acknowledgements that make a message stable, are those of the list.
-2. A packet has the version of its sender's list; a process on another list drops it. A packet that was sent
-   before its sender went on is lost to processes that did not. A process asks its own list for what it
-   misses. (Line 19 compares the version of a message too. Here a message is taken whichever list it was sent
-   in: without a number it is in no list.)
+2. A packet has the version of its sender's list; a process on another list drops it. Once its sender has
+   gone on to another list, a packet is lost to processes that have not. A process asks its own list for what
+   it misses. (Line 19 compares the version of a message too. Here a message is taken whichever list it was
+   sent in: without a number it is in no list.)
 3. A process that is in Reformation does nothing else (section 3.2.3: "the reformation phase is blocking").
    Its token, its loops and the packets to it belong to the old list, and vanish when it commits the new one.
 4. The new token site has everything up to its `complete_up_to` number, with bodies. Everything after that is
@@ -193,8 +193,8 @@ class DropTheRest(Figure25InLists):
     """
 
     def kept(self, j: Process, s: Process, a: ListName) -> Set[Sequenced]:
-        """Return the entries of j that j keeps: of those under numbers that s no longer has in seqQ, and only
-        if both come from one list.
+        """Return the entries of j that j keeps: those under numbers that s no longer has in seqQ, if s comes
+        from the list that j is on; else none.
         """
         return Set() | {
             item
@@ -266,6 +266,6 @@ REPAIRS = (
     DropTheRest,
     CountInTheList,
 )
-"""Repairs of figure 25 that are needed in lists: all but those of the ring, of n and of the call of
-Reformation, which the list replaces; and the repairs of this module.
+"""Repairs of figure 25 that are needed in lists, and the repairs of this module. Left out are the repairs of
+the ring, of the bound with n, and of the call of Reformation: `Figure25InLists` has its own text for these.
 """

@@ -27,10 +27,10 @@ What is abstracted, and why that is sound:
 2. An originator's timer may expire at any moment, so it goes on with any of the answers that were sent. What
    it does with an answer it does then: that an answer has come is no state.
 3. "Abort" and the second "No" make a site do what its timer makes it do. They are not kept. A first "No"
-   is: by it an originator must give up that no timer makes give up. It need not: "all responses" that are
-   received before its timer expires may be those of the others, since a "No" may be lost or late, so that
-   `announce` asks for no absence of it. Answers that no originator will look at any more are not kept
-   either.
+   is kept: it can make an originator give up whose timer does not. The originator may also go on, since a
+   "No" may be lost or late, so that "all responses" that come before its timer expires are those of the
+   others: `announce` does not require that no "No" was sent. Answers that no originator will look at any
+   more are not kept either.
 4. A site that is in Reformation does nothing for its old list: "the reformation phase is blocking" (section
    3.2.3).
 
@@ -85,14 +85,14 @@ LastNumber = Annotated[int, Between(0, "numbers")]
 
 
 class Stage(Enum):
-    """Stage of a site in figures 23 and 24."""
+    """Stage of a site: normal, waiting to restart (waiting, repeating), or in a phase of a figure."""
 
     normal, waiting, repeating, inviting, announcing, invited, authorising = range(7)
 
 
 @record
 class Invitation:
-    """Reformation Invitation, to all sites."""
+    """Reformation Invitation to all sites: its originator, and the version number of its list."""
 
     originator: Process
     version: View
@@ -117,7 +117,7 @@ class TokenList:
 
 
 class Lists(Crashes, Views):
-    """Constants that bound Reformation and the service around it."""
+    """Constants that bound Reformation, and methods for a group that keeps its first list."""
 
     attempts: Const[int] = 2
     """Number of reformations that are begun, restarts included."""
@@ -400,7 +400,7 @@ class Reformation(Lists):
 
     @action(fairness="weak")
     def give_up(self, p: Process) -> None:
-        """Give up at p (figures 23 and 24): "Abort" has come, or the message that p waits for never will."""
+        """Give up at p (figures 23 and 24): "Abort" has come, or the message that p awaits will not come."""
         require(self.is_at_it(p) and self.waits_in_vain(p))
         self.withdraw(p)
 

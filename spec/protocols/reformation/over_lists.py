@@ -2,7 +2,7 @@
 figure 25 as an implementation of the normal phase's half.
 
 `order` is a history variable: the messages with the numbers of each list. No step of figure 25 reads it; the
-service does, where a list must begin with everything stable. With `views` 1 it is figure 25 in one list.
+service does, where a list must begin with everything stable. With `views` 1 this is figure 25 in one list.
 """
 
 from __future__ import annotations

@@ -103,8 +103,8 @@ class ReformationProperties(ReformationBounded):
 
     @invariant
     def DeliveredKept(self) -> bool:
-        """Invariant: a message that was delivered in a list has the same number at every site of it and of
-        later ones.
+        """Invariant: a message that was delivered in a list has the same number at every site of that list
+        and of later lists.
         """
         return all(
             self.is_newer(self.current[p], self.current[q])
@@ -252,8 +252,8 @@ class ReformationProperties(ReformationBounded):
 
     @witness
     def Rejoined(self) -> bool:
-        """Witness: a site was outside a list that has delivered a message that it lacked, and is on a later
-        list.
+        """Witness: a site is on a list again, after an earlier list without that site has delivered a message
+        that the site lacked.
         """
         return any(
             self.tokens[a]
@@ -345,7 +345,7 @@ class ReformationCounted(ReformationProperties):
 
     @action(fairness="weak")
     def generate_token(self, p: Process) -> None:
-        """Generate the token, and count a message if its site is another one."""
+        """Generate the token, and count a message if the new token site is not p itself."""
         own = any(self.is_site(p, a) and self.belongs[p] == a for a in self.each(Attempt))
         super().generate_token(p)
         self.sent += 0 if own else 1

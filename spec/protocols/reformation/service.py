@@ -102,7 +102,7 @@ class NormalPhaseService(TokenLists):
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """Hand m to the service at p."""
+        """Broadcast m at p: hand m to the service."""
         require(m.index == self.broadcasts)
         self.broadcasts += 1
         emit(Broadcast(p, m))
@@ -211,7 +211,7 @@ class ReformationService(TokenLists):
 
     @action
     def form(self, a: Attempt, members: Set[Process], site: Process, v: View) -> None:
-        """Form list a of sites that have promised its version; it begins with what its site knows."""
+        """Form list a, whose members have promised its version v; its order begins with what `site` knows."""
         require(self.new_list[a] is None and v > 1)
         require(not any(self.version_of[b] == v for b in self.each(Attempt)))
         require(self.has_majority(members) and site in members)

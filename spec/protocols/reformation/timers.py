@@ -24,7 +24,7 @@ class LongTimers(OverFigure25):
 
     @constraint("time_out")
     def is_due(self) -> bool:
-        """Bound: never, so that no timer expires while the awaited message may still come."""
+        """Bound: this step never happens, so no timer expires while the awaited message may still come."""
         return False
 
     @constraint("detect_inactivity")

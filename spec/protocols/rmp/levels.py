@@ -42,7 +42,7 @@ class SeveralInOneAck(NormalSparing):
 
     @action(fairness="weak")
     def sequence(self, p: Process) -> None:
-        """Number the messages without a number after ts_p, at most `batch` of them."""
+        """Give the numbers after ts_p to messages without a number, at most `batch` of them."""
         require(self.holds_token(p) and self.unnumbered(p) is not None)
         for _ in self.each(Turn):
             m = self.unnumbered(p)
@@ -51,7 +51,7 @@ class SeveralInOneAck(NormalSparing):
 
     @constraint("sequence")
     def has_number_left(self, p: Process) -> bool:
-        """Return True if the numbers after ts_p are within the bound."""
+        """Return True if the numbers that p would give next are within the bound."""
         return budget(self.last_number[p] + min(self.batch, self.waiting(p)) <= self.highest)
 
     def waiting(self, p: Process) -> int:

@@ -13,12 +13,12 @@ action. An identifier and its message are one `Message`, since nothing here rena
 | deliveredQ_p | `delivered_queue[p]` | p in lines 7-18 | `holder == p`, and `stage` |
 | token.delivered | `listed` | m' of lines 8-14 | `wanted` |
 
-What is abstracted, and why that is sound: the loop of lines 10-12 is where the holder stands (`stage`); a
+What is abstracted, and why that is sound: in the loop of lines 10-12 `stage` says where the holder is; a
 round of it is an action (`request`), which may come late or never, so that there are more runs here than in
 print and none is missing. Requests and notices "to all" do not go to their sender, where they would change
 nothing: it misses what it asks for, and has what it announces.
 
-Read for what has no meaning: the subscript s of a receiver's queue is p, and m in line 11 is line 8's m'.
+Two misprints are read so: the subscript s of a receiver's queue is p, and m in line 11 is line 8's m'.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from antiphon.spec.services import Broadcast, Deliver, Group, Message, Process
 
 @record
 class Notice:
-    """Packet delivered(id(m)), on its way to one process."""
+    """Packet delivered(id(m)): a notice that m was delivered, on its way to one process."""
 
     to: Process
     message: Message
@@ -42,7 +42,7 @@ class Notice:
 
 @record
 class Request:
-    """Packet request(id(m)), on its way to one process."""
+    """Packet request(id(m)): a request for message m, on its way to one process."""
 
     to: Process
     sender: Process
@@ -50,7 +50,7 @@ class Request:
 
 
 class Stage(Enum):
-    """Stage of the token holder: before line 8, in the loop of lines 10-13, before line 15."""
+    """Stage of the token holder: test (line 8), wait for a message (lines 10-13), or listing (line 15)."""
 
     checking, waiting, passing = range(3)
 

@@ -1,5 +1,5 @@
-"""Figures 2 and 5 as the machine without numbers, since they order nothing; their deliveredQ is the machine's
-state.
+"""Figures 2 and 5 as the abstract machine of broadcast without numbers, since they order nothing; the
+deliveredQ of each process are the machine's state.
 
 No mapping makes either of them an ordering machine: that would give total order, and two processes of theirs
 deliver two messages in two orders (`Figure2Ordered`, `Figure5Ordered`). Tokens, lists, notices, requests and
@@ -24,7 +24,7 @@ class Figure2Deliveries(Figure2Bounded):
         return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
 
     def handed(self, p: Process) -> Set[Message]:
-        """Return deliveredQ_p."""
+        """Return deliveredQ_p: the messages that p has delivered."""
         return self.delivered_queue[p]
 
 
@@ -36,7 +36,7 @@ class Figure5Deliveries(Figure5Bounded):
         return Set() | {m for m in self.each(Message) if m.index < self.broadcasts}
 
     def handed(self, p: Process) -> Set[Message]:
-        """Return deliveredQ_p."""
+        """Return deliveredQ_p: the messages that p has delivered."""
         return self.delivered_queue[p]
 
 

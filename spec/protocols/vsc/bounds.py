@@ -97,8 +97,8 @@ class AnyTime(VscFinite):
 
     @action
     def r_deliver_again(self, p: Process, i: View) -> None:
-        """Run steps 1-7 once more in the view that they led to, in one step, and return p to the beginning of
-        its view.
+        """Run the change of view i (steps 1-7) once more at p, which has finished it: in one step p installs
+        the decided view again, and is at its beginning.
         """
         decision = self.decided[i]
         require(self.in_view[p] == i + 1 and not self.left_out[p] and not self.repeated[p])

@@ -51,7 +51,7 @@ from antiphon.spec.services.events import Deliver, Message, Process, View
 
 @record
 class Copy:
-    """Packet (i, m), sent to all of the view."""
+    """Packet (i, m): message m, multicast in view i, sent to all of the view."""
 
     message: Message
     view: View
@@ -76,7 +76,7 @@ class Stable:
 
 @record
 class Call:
-    """Packet (view-change, i), sent or sent on by `sender`."""
+    """Packet (view-change, i): the call to change view i, sent or sent on by `sender`."""
 
     sender: Process
     view: View
@@ -167,8 +167,8 @@ class VscByMessage(VscBounded):
     def arrive_in_vain(
         self, p: Process, packet: Annotated[Copy | Acked | Stable | Call | Told | Decided, In("sent")]
     ) -> None:
-        """Receive a message that changes nothing: a repeated one of the change, or one of the protocol after
-        p has stopped.
+        """Receive at p a packet that changes nothing: a repeated packet of the view change, or any packet
+        that p no longer takes while it changes its view.
         """
         require(not self.is_gone(p) and packet.view == self.in_view[p] and not self.matters(p, packet))
         require(self.is_for(p, packet) and (self.is_changing(p) or self.is_of_change(packet)))

@@ -22,8 +22,8 @@ What is abstracted, and why that is sound:
 2. Reliable broadcast is a service, `Casting`: what is R-broadcast all that stay up R-deliver, or nobody does,
    and each R-delivers (view-change, i) once, whoever has called: "for the first time". Consensus is one too,
    as `services.consensus` has it: whoever learns the decision first makes it, from the initial values.
-3. A set `unstable_i` that was sent is received when it is used: whoever has sent one by then is heard, or is
-   suspected and is not. That is all that its way through the channel could make of it.
+3. A set `unstable_i` that was sent is received when it is used: a process that has sent one by then is heard,
+   or, if it is suspected, perhaps not. A delay in the channel can make no other difference.
 4. Whoever suspects a member of its view goes on doing so: a view change is called as long as it does.
 5. Steps 2-4 from the end of the waiting on, and steps 5-7, are one step each: p alone takes them. A crash
    between them is, for the others, one before or after.
@@ -60,7 +60,7 @@ from antiphon.spec.services.events import Broadcast, Deliver, Install, Message, 
 
 @record
 class Data:
-    """Message (i, m), on its way to one process."""
+    """Message (i, m): m, multicast in view i, on its way to one process."""
 
     to: Process
     view: View
@@ -174,7 +174,7 @@ class ViewChange(InFlight[Data], Casting[View], Suspicions, Views):
         self.sent_unstable[m][p] = self.unstable[p]
 
     def may_deliver(self, p: Process, m: View) -> bool:
-        """Return True if p may still deliver messages of view m: p is in view m, and is not excluded."""
+        """Return True if p may R-deliver the call to change view m: p is in view m, and is not excluded."""
         return m == self.in_view[p] and not self.left_out[p]
 
     def is_changing(self, p: Process) -> bool:
@@ -183,8 +183,8 @@ class ViewChange(InFlight[Data], Casting[View], Suspicions, Views):
 
     @action(fairness="weak", per="p")
     def propose(self, p: Process, heard: Set[Process], named: Process) -> None:
-        """Propose (steps 2-4): p waits until it has heard from every member or suspects it, and proposes its
-        received messages.
+        """Propose (steps 2-4), when p has heard from every member or suspects it: the members that p has
+        heard from, and the messages in their sets.
         """
         require(self.is_changing(p) and self.proposal[p] is None and self.is_named(p, named))
         require(all(q in self.group[p] and self.is_one_of_all(q, p) and self.has_set(p, q) for q in heard))
@@ -219,7 +219,7 @@ class ViewChange(InFlight[Data], Casting[View], Suspicions, Views):
         return sent is not None and m in sent
 
     def note_unread(self, p: Process, q: Process, heard: bool) -> None:
-        """Note that p goes on without the set of q, if it is not heard, and will read that set in the next
+        """Note that p goes on without the set of q, if `heard` is False, and will read that set in the next
         change.
         """
         i = self.in_view[p]

@@ -38,7 +38,7 @@ class VscChecked(VscBounded, ViewSynchrony):
 
     @witness
     def DeliveredByDecision(self) -> bool:
-        """Witness: a process has delivered a message in step 6."""
+        """Witness: a process has delivered a message in step 6, as part of the decision."""
         return any(
             m in self.handed[p] and m not in self.unstable[p] and self.in_view[p] > 1 and not self.down[p]
             for p in self.each(Process)

@@ -21,7 +21,7 @@ class StabilityDetector(ViewChange):
 
     @action
     def stabilise(self, p: Process, m: Message) -> None:
-        """Remove from unstable_p the messages that all in its view have received."""
+        """Remove m from unstable_p, when all processes in p's view have received m."""
         require(self.stability and m in self.unstable[p] and self.is_stable(p, m))
         self.unstable[p] -= {m}
 

@@ -106,13 +106,13 @@ class TwoViews(Crashes, Views):
 
     @action(fairness="weak")
     def exclude(self, p: Process, q: Process) -> None:
-        """Exclude a process that has failed and is suspected."""
+        """Exclude q, which has failed and which member p suspects."""
         require(p in self.order and self.down[q] and self.may_exclude(q))
         self.close_view(q)
 
     @environment
     def exclude_wrongly(self, p: Process) -> None:
-        """Exclude a process that is wrongly suspected."""
+        """Exclude p, which is up and is wrongly suspected."""
         require(self.misjudged < self.wrong_views and not self.down[p] and self.may_exclude(p))
         self.misjudged += 1
         self.close_view(p)
