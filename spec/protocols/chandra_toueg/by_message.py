@@ -1,4 +1,4 @@
-"""Figure 6 with its messages on their way: each is received by itself, and a step is taken when it can be.
+"""Figure 6 with its messages on their way: each message is received in a step of its own.
 
 In figure 6 a process takes what it needs from everything that was sent to it. In this module a message lies
 in `network` until its receiver has it, and then in the receiver's `inbox`. The steps are those of figure 6,
@@ -136,7 +136,7 @@ class ChandraTouegByMessage(ChandraTouegChecked):
 
     @action
     def refuse(self, p: Process) -> None:
-        """Refuse (phase 3): p suspects the coordinator and has not received its proposal."""
+        """Refuse (phase 3): p suspects the coordinator, whose proposal p has not received."""
         require(not self.has_decided(p) and not self.has_proposal(p))
         r = self.round[p]
         super().refuse(p)

@@ -7,14 +7,14 @@ and variables are those of the figure; the figure has no line numbers.
 | figure | here |
 |---|---|
 | estimate_p, ts_p, r_p | `estimate[p]`, `timestamp[p]`, `round[p]` |
-| state_p | `told`: a process has decided that has R-delivered a decision |
+| state_p | `taken[p]`: p has decided once it has R-delivered a decision |
 | c_p = (r_p mod n) + 1, of processes 1 to n | `coordinator(r)`, of processes 0 to n - 1 |
 | D_p | `is_suspected(p, q)`, which the environment says |
 
-Channels are reliable, and messages of other rounds are kept: what was sent is a set that only grows, and a
-process has received so much of it as it needs to go on. That the coordinator's messages go to itself too is
-the figure's own. Line by line a round is local to a process, so that each phase is one step, with the wait
-before it.
+Channels are reliable, and messages of other rounds are kept: the set of sent messages only grows, and a
+process has received as many of them as it needs to go on. As in the figure, the coordinator also sends its
+messages to itself. Each phase of a round is one step, together with the wait before it, since the lines of a
+phase touch only the process's own state and the messages.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Stamp = Annotated[int, Between(0, "rounds")]
 
 
 class Phase(Enum):
-    """Phase of a process in its round. Idle: it has proposed nothing. Looping: at the head of the loop."""
+    """Phase of a process: no proposal yet (idle), head of the loop (looping), waiting in phase 2, 3 or 4."""
 
     idle, looping, gathering, waiting, counting = range(5)
 
@@ -63,7 +63,7 @@ class Estimate:
 
 @record
 class Proposal:
-    """Phase 2: (c, r, estimate_c), to all. The round tells the coordinator."""
+    """Phase 2: (c, r, estimate_c), to all. The round r determines its coordinator c."""
 
     round: Round
     value: Value
@@ -138,7 +138,7 @@ class ChandraToueg(Proposing, Casting[Value]):
         self.phase[p] = Phase.gathering if p == self.coordinator(r) else Phase.waiting
 
     def has_sent_estimate(self, q: Process, r: Round) -> bool:
-        """Return True if p can receive q's estimate of round r."""
+        """Return True if q has sent its estimate of round r."""
         return any(item.process == q and item.round == r for item in self.estimates)
 
     def is_newest(self, item: Estimate, heard: Set[Process]) -> bool:

@@ -1,8 +1,8 @@
 """Figure 6 among processes that crash and suspect one another, judged by consensus.
 
-`ChandraTouegChecked` has a detector of class eventually S whose false suspicions are counted, and so many
-rounds. `ChandraTouegForever` has no bound on rounds, and a detector that promises completeness only: with it
-termination is a question of what the detector does in the end.
+`ChandraTouegChecked` has a detector of class eventually S, and bounds on false suspicions and on rounds.
+`ChandraTouegForever` has no bound on rounds, and a detector that promises completeness only: whether all
+decide then depends on what the detector does in the end.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class ChandraTouegDetecting(ChandraTouegBounded, Suspicions, Consensus, restrict
     """
 
     def is_suspected(self, p: Process, q: Process) -> bool:
-        """Return True if the detector of p suspects q; it supplies D_p."""
+        """Return True if the detector of p suspects q: the detector supplies the figure's D_p."""
         return self.suspected[p][q]
 
     def are_up(self, heard: Set[Process]) -> bool:
@@ -152,6 +152,6 @@ class ChandraTouegForever(ChandraTouegDetecting, FalseSuspicions):
         self.replies = Set()
 
     Decided = eventually("everybody_has_decided")
-    """Termination, which no detector promises that is never accurate."""
+    """Termination: all that are up decide in the end. It fails if the detector is never accurate."""
     DecidedIfTrusted = implies(eventually_always("is_trusted_by_all"), eventually("everybody_has_decided"))
     """Termination where some process is suspected by nobody in the end."""

@@ -93,7 +93,7 @@ class Sequence(Group):
 
     @action(fairness="weak")
     def receive_message(self, p: Process, m: Message) -> None:
-        """Receive a MSG at p, for the first time or repeated."""
+        """Receive at p a copy of m, the first or a later one; p lacks m so far."""
         require(self.source[m] is not None and m not in self.obtained[p])
         self.obtain(p, m)
 
@@ -103,12 +103,12 @@ class Sequence(Group):
 
     @action(fairness="weak")
     def receive_ack(self, p: Process) -> None:
-        """Note that the next ACK has arrived at p."""
+        """Receive the next ACK at p, in the order of gsns."""
         require(self.acknowledged[p] < self.assigned)
         self.learn(p)
 
     def learn(self, p: Process) -> None:
-        """Note that p has received the next ACK."""
+        """Count the next ACK as received by p, which then knows one gsn more."""
         self.acknowledged[p] += 1
 
     @action(fairness="weak")

@@ -22,7 +22,7 @@ from antiphon.spec.services import Message, Process
 
 @record
 class Packet:
-    """MSG(U, U_id), whose number is 0, or ACK(t, U_id, g) from t."""
+    """Packet MSG(U, U_id), which has `number` 0, or ACK(t, U_id, g), which has number g."""
 
     message: Message
     number: Count
@@ -79,7 +79,7 @@ class InQueues(Sequence, FifoChannels[Packet]):
 
     @action(fairness="weak")
     def receive_ack(self, p: Process, s: Process) -> None:  # type: ignore[override]
-        """Receive the next packet from s, which is an ACK; it waits while an earlier one is missing."""
+        """Receive the next packet from s, an ACK, which waits while p lacks an ACK with a lower gsn."""
         require(self.has_packet(s, p) and self.channel[s][p][0].number > 0)
         self.early[p] |= {self.channel[s][p][0].number}
         self.take(s, p)

@@ -57,6 +57,6 @@ CHANG_MAXEMCHUK_IN_QUEUES = Refinement(
     (Broadcast, Deliver),
     bounds={"processes": 3, "messages": 2},
 )
-"""Refinement of CM over queues by CM: an ACK that waits is a stutter, and one that closes a gap is several
-steps.
+"""Refinement of CM by CM over queues: an ACK that waits is a stutter, and one that closes a gap is several
+steps of CM.
 """

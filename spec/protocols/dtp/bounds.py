@@ -1,8 +1,8 @@
 """Bounds of DTP's exploration: the numbers of timeouts and gsns, the senders, and omitted steps.
 
-Constants: `spare` numbers more than messages may be assigned; `timeouts` timers expire, any number of them
-where `unlimited`, which obligations need; `nulls` 0: no silence is long enough for a NULL; of `senders`
-processes update k comes from process k mod `senders` (0: from any).
+Constants: `spare` is how many numbers may be assigned in excess of messages; `timeouts` is how often timers
+expire (without limit if `unlimited`, which obligations need); with `nulls` 0 no silence is long enough for a
+NULL; update k comes from process k mod `senders`, or from any process if `senders` is 0.
 """
 
 from __future__ import annotations

@@ -108,8 +108,8 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @invariant
     def Staircase(self) -> bool:
-        """Invariant: after each pass, i + 1 processes are at most i behind the last gsn, since each pass
-        raises the least entry.
+        """Invariant: after each pass, for every i, i + 1 processes are at most i behind the last gsn, since
+        each pass raises the least entry.
         """
         return all(
             self.passer[t] is None
@@ -318,8 +318,8 @@ class DtpBounds(DtpProperties, CarryStatus):
 
     @invariant
     def Obtained(self) -> bool:
-        """Invariant: p has received everything up to hgsn_p; each of these updates is in BUF_p with its ACK
-        or was removed together with its ACK. P lacks the next update, and has delivered nothing beyond.
+        """Invariant: p has received everything up to hgsn_p: each of these updates is in BUF_p with its ACK,
+        or was removed with it. The process lacks the next update, and has delivered nothing beyond.
         """
         return all(self.obtains(p, k) for p in self.each(Process) for k in self.each(Number))
 

@@ -3,12 +3,12 @@
 Source: J. Kim and C. Kim, "A total ordering protocol using a dynamic token-passing scheme", Distributed
 Systems Engineering 4, 1997, section 4.2, first paragraph.
 
-An update is `Message`, its payload identity. Its U_id, the pair (sender, lsn), is a function of it that is
-fixed when it is multicast: "LTM_i multicasts the same MSG at every timeout", so no update ever gets a second
-one. So is the hgsn that it carries. A REQ is one packet for each entry of its msglst.
+A `Message` stands for an update. Its U_id, the pair (sender, lsn), and the hgsn that it carries are fixed
+when it is multicast: "LTM_i multicasts the same MSG at every timeout", so no update ever gets a second U_id
+or a second hgsn. A REQ is one packet for each entry of its msglst.
 
-Nothing printed tells two NULLs after the same gsn apart. Where a repair does, the number stands in the field
-`nulls`, which is 0 as printed.
+As printed, nothing distinguishes two NULLs after the same gsn. A repair numbers them, in the field `nulls`,
+which is 0 without the repair.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ Number = Annotated[int, Between(1, "messages + spare")]
 """gsn: a global sequence number that is assigned."""
 
 Status = Annotated[int, Between(0, "messages + spare")]
-"""hgsn: the gsn of the last message of a process, 0 at first."""
+"""hgsn: the gsn of the message that a process has delivered (with F > 0: obtained) last; 0 at first."""
 
 Nulls = Annotated[int, Between(0, "nulls")]
-"""Number of a NULL since the last gsn; as printed always 0."""
+"""Number of a NULL, counted since the last gsn; always 0 as printed, where NULLs have no numbers."""
 
 
 @record
@@ -51,7 +51,7 @@ class Pass:
 
 @record
 class Msg:
-    """MSG(U, (j, l), h), on its way to one process."""
+    """MSG(U, (j, l), h): update U, the l-th of process j, whose hgsn is h; on its way to one process."""
 
     to: Process
     message: Message
@@ -59,7 +59,7 @@ class Msg:
 
 @record
 class Ack:
-    """ACK(t, U_id, g, m), on its way to one process."""
+    """ACK(t, U_id, g, m): t gives gsn g to an update, and the token to m; on its way to one process."""
 
     to: Process
     sender: Process
@@ -70,7 +70,7 @@ class Ack:
 
 @record
 class Null:
-    """ACK(t, NULL, g, m), on its way to one process."""
+    """ACK(t, NULL, g, m): t passes the token to m without an update; on its way to one process."""
 
     to: Process
     sender: Process
@@ -81,7 +81,7 @@ class Null:
 
 @record
 class AskMessage:
-    """REQ(j, h, {('msg', U_id)}), on its way to one process."""
+    """REQ(j, h, {('msg', U_id)}): j, whose hgsn is h, asks for an update; on its way to one process."""
 
     to: Process
     sender: Process
@@ -91,7 +91,7 @@ class AskMessage:
 
 @record
 class AskNumber:
-    """REQ(j, h, {('ack', gsn)}), on its way to one process."""
+    """REQ(j, h, {('ack', gsn)}): j, whose hgsn is h, asks for an ACK; on its way to one process."""
 
     to: Process
     sender: Process

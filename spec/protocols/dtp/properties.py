@@ -70,8 +70,8 @@ class DtpProperties(DtpBounded):
 
     @invariant
     def StatusIsObtained(self) -> bool:
-        """Invariant, section 3: hgsn_i is the gsn of a message that LTM_i has delivered; with F > 0,
-        obtained.
+        """Invariant, section 3: hgsn_i is the gsn of a message that LTM_i has delivered, or, with F > 0, of
+        one that it has obtained.
         """
         return not any(
             self.misses_message(p, k) and k <= self.status[p][p]
@@ -81,7 +81,7 @@ class DtpProperties(DtpBounded):
 
     @invariant
     def StatusIsKnown(self) -> bool:
-        """Invariant: R_i[k] is never ahead of hgsn_k."""
+        """Invariant: R_i[k], what LTM_i knows of hgsn_k, is never ahead of hgsn_k."""
         return all(
             self.status[p][q] <= self.status[q][q] for p in self.each(Process) for q in self.each(Process)
         )
@@ -164,7 +164,7 @@ class DtpProperties(DtpBounded):
 
     @invariant
     def StableAfterNulls(self) -> bool:
-        """Invariant, paragraph Timeout: after n - 1 NULLs that have arrived nothing acknowledged is unstable
+        """Invariant, paragraph Timeout: when n - 1 NULLs have arrived, every acknowledged message is stable
         (as repaired).
         """
         return len(self.network) > 0 or not any(
@@ -252,8 +252,8 @@ class DtpChecked(DtpProperties, TotalOrderBroadcast):
 
     @on(Deliver)
     def judge_delivery(self, event: Deliver) -> None:
-        """Check that the updates of each process are delivered in its order, and only when F + 1 processes
-        have obtained them.
+        """Check that the updates of a process are delivered in the order in which it multicast them, and each
+        only when F + 1 processes have obtained it.
         """
         m = event.message
         if m is not None:
@@ -275,7 +275,7 @@ class DtpChecked(DtpProperties, TotalOrderBroadcast):
             )
 
     def change_status(self, p: Process, j: Process, h: Status) -> None:
-        """Set R_p[j] to h, and check that R_p[j] does not go down."""
+        """Set R_p[j], what p knows of j's hgsn, to h, and check that R_p[j] does not go down."""
         before = self.status[p][j]
         super().change_status(p, j, h)
         expect(self.status[p][j] >= before, "MonotoneStatus")

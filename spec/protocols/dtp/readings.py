@@ -1,5 +1,5 @@
-"""Sentences of DTP with several meanings: `section4` has the text as printed, a class of this module each
-other meaning.
+"""Sentences of DTP with several meanings: `section4` has the text as printed, each class of this module has
+another meaning of one sentence.
 
 Source: J. Kim and C. Kim, 1997, sections 3 and 4.
 """
@@ -139,7 +139,7 @@ class Remembering(Dtp):
 
     @action
     def broadcast(self, p: Process, m: Message) -> None:
-        """Broadcast as printed; p's own MSG enters its BUF."""
+        """Broadcast as printed, and record that p's own MSG is the latest MSG in p's BUF."""
         super().broadcast(p, m)
         self.came[p] += (m,)
 

@@ -25,7 +25,7 @@ class NumberPasses(Dtp):
     holder`, so any copy of an ACK gives the token. Repaired: passes of the token are numbered, and only a new
     pass gives the token.
 
-    `turn[p]` is the last pass that p knows: the first after gsn g, plus the NULLs since.
+    `turn[p]` is the number of the last pass that p knows: by its gsn, then by the NULLs since that gsn.
     """
 
     turn: Map[Process, Turn] = everywhere(0)
@@ -109,7 +109,7 @@ class MonotoneStatus(Dtp):
     """
 
     def change_status(self, p: Process, j: Process, h: Status) -> None:
-        """Raise R_p[j] to h, and never lower it."""
+        """Raise R_p[j], what p knows of j's hgsn, to h, and never lower it."""
         self.status[p][j] = max(self.status[p][j], h)
 
 
@@ -158,7 +158,7 @@ class EndByNumber(NumberPasses):
 )
 class AnswerNamed(Dtp):
     """Repair of DTP, request in TRST. Printed: p answers j `if m = j in ACK(i, U_id, R_i[i], m) stored in
-    BUF_i`. Repaired: p answers the process that it named last, also when it named it with NULL.
+    BUF_i`. Repaired: p answers the process that it named last, be it in an ACK of an update or of NULL.
     """
 
     def is_successor(self, p: Process, j: Process) -> bool:
@@ -179,15 +179,15 @@ class CarryStatus(NumberPasses):
 
     `told[k]` is what pass k of the token carries. Why n - 1 ACKs and 3n - 2 MSGs are enough then:
 
-    1. Who holds the token has the pass that named it, so its R is nowhere below the R of the holder before
-       it; and the entry that was least there, its own, is now the last gsn. After gsn g each pass lifts one
-       entry below g, and there are n - 1: after n - 1 passes the least entry of the holder is at least g.
-    2. Who has obtained gsn s has the ACK of s: by 1. its R is nowhere below s - n + 1, so that s - n + 1 is
-       stable there (DTP-23). So is g - n + 1 by the ACK with the highest gsn g that a process has, so that
-       BUF holds n - 1 ACKs.
-    3. The highest gsn that was assigned is at most s + n - 1, by 1. with s for the least entry. So p lacks an
-       ACK, or what makes it stable, for the MSGs from s - n + 2 to s + n - 1, 2n - 2 of them; and of each
-       sender one MSG has no gsn (DTP-22).
+    1. A holder has the pass that named it, so that no entry of its R is below that of the holder before it.
+       Its own entry, which was the least there, is now the last gsn. After gsn g each pass raises one entry
+       that was below g, and there are n - 1: after n - 1 passes the holder's least entry is at least g.
+    2. A process that has obtained gsn s has the ACK of s: by 1. no entry of its R is below s - n + 1, so that
+       s - n + 1 is stable at it (DTP-23). If g is the highest gsn of its ACKs, g - n + 1 is stable at it in
+       the same way, so that BUF holds n - 1 ACKs.
+    3. The highest gsn that was assigned is at most s + n - 1, by 1. with s for the least entry. So BUF holds
+       at most the MSGs from s - n + 2 to s + n - 1, 2n - 2 of them, where s is hgsn of its process, and of
+       each sender one MSG without a gsn (DTP-22).
     """
 
     told: Map[Turn, Map[Process, Status]] = everywhere(everywhere(0))
@@ -213,7 +213,7 @@ class CarryStatus(NumberPasses):
         self.hear_told(p, packet.number * (self.nulls + 1) + packet.nulls)
 
     def hear_told(self, p: Process, turn: Turn) -> None:
-        """Raise R_p to the values that pass `turn` carries."""
+        """Raise each entry of R_p, a known hgsn, to the value that pass `turn` carries."""
         for j in self.each(Process):
             if j != p:
                 self.status[p][j] = max(self.status[p][j], self.told[turn][j])

@@ -29,8 +29,8 @@ What is decided here, because the paper is silent:
    keeps itself, the text says.
 2. The procedure of an event runs to its end before the next event: who can acknowledge does so at once
    (`arrived` is the MSG whose own event it is). Which of several MSGs in BUF is acknowledged is open.
-3. A message that is discarded changes nothing. A MSG with l > N_i[j] is not kept (reading `early`). Of an
-   ACK with g > R_i[i] + 1 counts whom it names and what it shows to be lost.
+3. A message that is discarded changes nothing. A MSG with l > N_i[j] is not kept (reading `early`). An
+   ACK with g > R_i[i] + 1 is not kept; only the holder that it names and the losses that it shows count.
 4. An update that was missing when its ACK came is delivered when it comes.
 5. A REQ is answered from BUF before its h counts.
 """
@@ -470,7 +470,7 @@ class Dtp(Losses[Packet], Group):
     # 4.2. Removing stable messages, Adjusting degree of fault tolerance -------------------------------------
 
     def finish(self, p: Process, heard: bool) -> None:
-        """Deliver the updates that R_p covers; when a status `h > R_i[j]` was heard, remove stable ones."""
+        """Deliver the updates that R_p covers; remove stable ones if p has `heard` a status `h > R_i[j]`."""
         self.deliver_covered(p)
         if heard:
             self.remove_stable(p)
@@ -496,7 +496,7 @@ class Dtp(Losses[Packet], Group):
                     self.acks[p][k] = None
 
     def is_resilient(self, p: Process, g: Number) -> bool:
-        """Return True if `|{R_i[k] | R_i[k] >= g}| >= F + 1`, the size of a set of values."""
+        """Return True if F + 1 different values reach g: `|{R_i[k] | R_i[k] >= g}| >= F + 1`."""
         return (
             len({self.status[p][k] for k in self.each(Process) if self.status[p][k] >= g})
             >= self.resilience + 1

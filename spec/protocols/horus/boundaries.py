@@ -1,9 +1,9 @@
-"""Between two layers pass downcalls and upcalls, each an event: a layer emits the calls of its neighbours,
-and handles its own.
+"""Downcalls and upcalls between two layers, each an event: a layer emits the calls that its neighbours
+handle, and handles those that they emit.
 
 Source: van Renesse, Birman, Friedman, Hayden, Karr 1995, the section on the stack
-TOTAL:MBRSHIP:FRAG:NAK:COM:ATM. Its Common Protocol Interface is what this file stands for: one pair of calls
-a boundary, and no layer reads the state of another.
+TOTAL:MBRSHIP:FRAG:NAK:COM:ATM. This file models its Common Protocol Interface: one pair of calls for each
+boundary, and no layer reads the state of another.
 
 What is cast is named, not copied: a `Unit` is the k-th cast of its author at a boundary. What an author casts
 never changes, so whoever handed it down knows it when it comes up again, and a layer below can neither look

@@ -1,8 +1,8 @@
 """The stack TOTAL:MBRSHIP:FRAG:NAK:COM by steps that each member can decide from its own state, while the
 view stays.
 
-Besides what `local_status` says of NAK, a cast that has no room in NAK's window waits there. In `repairs` the
-application waits instead (`await_room`); it still does here, while the window is full. But a message of
+NAK is that of `local_status`, and a cast that has no room in NAK's window waits in NAK. In `repairs` the
+application waits instead (`await_room`); here it waits too, while the window is full. But a message of
 several fragments goes down whole, and so do all messages that waited for the token, and the token itself:
 TOTAL cannot see how much room there is below FRAG. `backlog[p]` counts the casts of p that wait.
 

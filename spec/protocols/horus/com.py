@@ -26,8 +26,8 @@ class Com(InFlight[Envelope], Casts):
     outside: Map[Process, Set[Process]] = everywhere(Set())
 
     def listens(self, q: Process) -> bool:
-        """Return True if a packet to q has a receiver; in this class q always is one, since no member
-        excludes itself.
+        """Return True if q still receives packets; in this class every process does, since no member excludes
+        itself.
         """
         return q not in self.outside[q]
 
@@ -36,7 +36,7 @@ class Com(InFlight[Envelope], Casts):
         return q != p and q not in self.outside[p] and self.listens(q)
 
     def accepts(self, p: Process, source: Process | None) -> bool:
-        """Return True if p's filter lets the packet pass."""
+        """Return True if p's filter lets a packet from `source` pass (None: the packet has no source)."""
         return source is None or source not in self.outside[p]
 
     def address(self, p: Process) -> Process | None:

@@ -94,9 +94,9 @@ Packet = Body | Flush | FlushOk | NextView | Copy
 class MbrshipFlush(Members):
     """MBRSHIP over channels that are reliable and in order.
 
-    State: `channel[q][p]` what is on its way from q to p, `kept[p][q]` what p has received of q in its view,
-    `leaving[p]` whom the flush leaves behind that p takes part in (nobody: it takes part in none), `heard[p]`
-    whose FLUSH_OK p has, `told[p]` whether p may install the view when it has them all.
+    State: `channel[q][p]` the packets from q to p, `kept[p][q]` the messages of q that p has in its view,
+    `leaving[p]` the members that p's flush leaves behind (empty: p takes part in no flush), `heard[p]` the
+    members whose FLUSH_OK p has, `told[p]` True if p may install the view once it has every FLUSH_OK.
     """
 
     channel: Map[Process, Map[Process, Annotated[Seq[Packet], AtMost("2 * messages + 6")]]] = everywhere(
@@ -154,8 +154,8 @@ class MbrshipFlush(Members):
 
     @action(fairness="weak", per="p")
     def start_flush(self, p: Process) -> None:
-        """Begin a flush at p, the coordinator, by a cast of FLUSH: some failed members are not among those
-        that p's present flush leaves behind.
+        """Begin a flush at p, the coordinator, by a cast of FLUSH: a member of p's view has failed that p's
+        present flush does not leave behind.
         """
         failed = self.failed_of(p)
         require(self.is_coordinator(p) and self.view[p] < self.views)

@@ -38,7 +38,7 @@ class Piece:
 
 
 class Fragments(Spec):
-    """Number of fragments of the largest message."""
+    """Bound on a message: the number of fragments of the largest one."""
 
     fragments: Const[int] = 2
 

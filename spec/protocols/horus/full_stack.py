@@ -99,7 +99,7 @@ class MbrshipOverFrag(Mbrship, Frag):
 
     @action(fairness="weak")
     def complete(self, p: Process, q: Process) -> None:
-        """Give p the first cast of q that it lacks, from another staying member."""
+        """Give p the first cast of q that p lacks, from another staying member."""
         require(self.all_flushed() and self.agreed)
         k = next((j for j in self.each(Place) if self.is_lacked(p, q, j)), None)
         require(k is not None)

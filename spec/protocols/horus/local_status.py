@@ -29,8 +29,8 @@ class LocalStatus(NakChecked):
 
     @on(ComReceive)
     def owe(self, call: ComReceive) -> None:
-        """Note that p owes an answer to a message, or to a status that gives the number of its sender's
-        casts.
+        """Note that the receiver owes the source an answer, if the header is a message, or a status that
+        gives the number of the source's casts.
         """
         source = call.source
         header = call.header

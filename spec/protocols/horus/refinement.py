@@ -1,14 +1,14 @@
 """Refinement of Horus' TOTAL to an ordering machine whose places are a view and a number; messages without a
 number come after the numbered ones.
 
-The order of a view is that of the token's numbers, then that of the messages which the flush sent, by the
-rank of their source. A member that a view leaves behind goes on in its own view, and one that stays may
-deliver what comes after a gap that nobody left can fill: gaps belong to the order. So every place is a series
-of its own, with one number. The member that delivers a message first fixes its place (`given`, which no step
-of the protocol reads): assigning, learning and delivering are one step, or the latter two. A crash is
-forgotten: TOTAL promises nothing to members that go down. TOTAL stands on the abstract MBRSHIP, or on the
-full stack: steps of the layers below TOTAL are stutters. A fault of a lower layer is seen only if it changes
-an order, or delivers a message that nobody broadcast.
+The order of a view has the token's numbers first, then the messages which the flush sent, by the rank of
+their source. The order may have gaps: members that stay deliver the messages after a number that none of
+them has, and a member that a view leaves behind goes on in its own view. So every place is a series of its
+own, with one number. The first delivery of a message fixes its place (`given`, which no step of the protocol
+reads): it assigns, learns and delivers in one step, a later delivery learns and delivers in one step. What
+only crashed members delivered is forgotten: TOTAL promises them nothing. TOTAL stands on the abstract
+MBRSHIP, or on the full stack: steps of the layers below TOTAL are stutters. A fault of a lower layer is seen
+only if it changes an order, or delivers a message that nobody broadcast.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingV
 from antiphon.spec.services.view_machine import SynchronyOfEvents, ViewSynchronousMachine, steps_told
 
 Place = Annotated[int, Between(1, "2 * messages")]
-"""A place in the order of a view: the token's numbers, then what the flush sent."""
+"""A place in the order of a view: the token's numbers, then the messages that the flush sent."""
 
 
 @record

@@ -22,8 +22,8 @@ from antiphon.spec.services import Message, Process
 
 
 class Notifying(Sequence):
-    """Common part of Pinwheel: positive notification, several outstanding updates, several acknowledgements
-    for each holder.
+    """Common part of Pinwheel and of Pinwheel over queues: positive notification, several outstanding
+    updates, several acknowledgements for each holder.
     """
 
     window: Const[int] = 2
@@ -79,7 +79,7 @@ class Notifying(Sequence):
         self.hear(p, p, k)
 
     def hear(self, p: Process, q: Process, h: Count) -> None:
-        """Raise R_p[q] to h; an old value changes nothing."""
+        """Raise R_p[q], what p knows of q's hgsn, to h; a lower h changes nothing."""
         self.heard[p][q] = max(self.heard[p][q], h)
 
 

@@ -47,7 +47,7 @@ class PinwheelInQueues(InQueues, Notifying):
             self.token[p] = Process((t.index + 1) % self.processes) if self.passes[k] else t
 
     def is_stable(self, p: Process, k: Number) -> bool:
-        """Return True if `g <= min({R_i[k] | 1 <= k <= n})`."""
+        """Return True if all have gsn k, as far as p knows: `g <= min({R_i[k] | 1 <= k <= n})`."""
         return all(self.heard[p][q] >= k for q in self.each(Process))
 
 

@@ -34,6 +34,6 @@ PINWHEEL_IN_QUEUES = Refinement(
     (Broadcast, Deliver),
     bounds={"processes": 2, "messages": 2},
 )
-"""Refinement of Pinwheel over queues by Pinwheel: the last ACK of a holder and the passing of the token are
+"""Refinement of Pinwheel by Pinwheel over queues: the last ACK of a holder and the passing of the token are
 one step.
 """

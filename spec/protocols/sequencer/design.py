@@ -199,7 +199,7 @@ class Sequencer(Membership, Unicast[Forward], FifoMulticast[Data]):
 
     @action(fairness="weak")
     def change_view(self, p: Process) -> None:
-        """Change the view at p (On view change)."""
+        """Change the view at p (On view change): resend if the coordinator left, and clear old entries."""
         require(self.may_install(p))
         before = self.coordinator(p)
         self.install(p)

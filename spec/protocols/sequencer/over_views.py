@@ -39,8 +39,8 @@ class SequencerOverViews(SequencerBounded, ViewSynchronousLayer):
 
     @constraint("receive_data", "admit", "reform", "suspect", "leave", "hand_over")
     def is_left_out(self) -> bool:
-        """Return False: views change for crashes only, and the machine of view synchrony excludes nobody
-        else.
+        """Bound: these steps never happen, since views change for crashes only, and the machine of view
+        synchrony excludes nobody else.
         """
         return False
 

@@ -170,8 +170,8 @@ class SequencerViews(SequencerChecked):
 
     @on(Deliver)
     def judge_view(self, event: Deliver) -> None:
-        """Check that live members deliver a message in one view, and a joiner none that an old member
-        delivered before.
+        """Check that live members deliver a message in one view, and that a joiner delivers none that a live
+        member delivered before the joiner's first view.
         """
         p = event.process
         m = event.message

@@ -1,10 +1,10 @@
 """SEQUENCER is an ordering machine: a view is a series, a number a place among its coordinator's multicasts.
 
 SEQUENCER sends no numbers: NAKACK delivers a coordinator's multicasts in one order, and that is the number.
-The process that delivers a message first fixes its number (`given`, which no step of the protocol reads):
-assigning, learning and delivering are one step, or the latter two. A multicast that is discarded because its
-message was delivered before is a number that was spent on nothing. The document promises something to the
-survivors of a failover only: what only a crashed member delivered is forgotten.
+The first delivery of a message fixes its number (`given`, which no step of the protocol reads): it assigns,
+learns and delivers in one step, a later delivery learns and delivers in one step. A multicast that is
+discarded, since its message was delivered before, spends its number on nothing. The document promises
+something to the survivors of a failover only: what only a crashed member delivered is forgotten.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from antiphon.spec.services.events import Broadcast, Deliver, Message, Process, 
 from antiphon.spec.services.ordering import Assigned, OrderingMachine, OrderingOfDeliveries, steps_between
 
 Turn = Annotated[int, Between(1, "messages + room")]
-"""Position among the multicasts of one view, from 1."""
+"""Position of a multicast among those of its view, from 1."""
 
 
 class SequencerOrdering(SequencerBounded, OrderingOfDeliveries):

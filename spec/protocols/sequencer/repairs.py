@@ -23,8 +23,8 @@ class KeepEarly(Sequencer):
 
 
 class Leaving(Sequencer):
-    """Common state of the repairs of the view change: which members leave a view together, and which have
-    each multicast.
+    """Common state of the repairs of the view change: which members leave a view together, and which members
+    have received each multicast.
     """
 
     def is_blocked(self, p: Process) -> bool:
@@ -107,7 +107,7 @@ class OnlyMembers(Sequencer):
 )
 class ResendOnChange(Sequencer):
     """Repair of SEQUENCER, On view change. Printed: "If the coord leaves/crashes". Repaired: messages are
-    sent again whenever the coordinator is another one.
+    sent again whenever another process has become coordinator.
     """
 
     def must_resend(self, p: Process, before: Process, after: Process) -> bool:

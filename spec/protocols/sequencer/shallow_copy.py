@@ -86,7 +86,7 @@ class SequencerCopy(Losses[Copy | Request], Group):
 
     @action(fairness="weak")
     def answer(self, packet: Annotated[Request, In("network")]) -> None:
-        """Answer with the message from its sender's window; the backup B has sent none."""
+        """Answer a request to A with A's copy of the message; B, which has multicast nothing, sends none."""
         self.network -= {packet}
         kept = self.window[packet.to]
         if kept is not None and packet.to.index == 0:

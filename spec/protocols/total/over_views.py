@@ -62,8 +62,8 @@ class TotalOverViews(TotalBounded, ViewSynchronousLayer):
 
     @constraint("receive_bcast", "receive_new_view", "ask", "receive_resend", "admit", "suspect")
     def is_left_out(self) -> bool:
-        """Return False: the machine of view synchrony delivers, nothing is lost, and views change for crashes
-        and by `reform` only.
+        """Bound: these steps never happen, since the machine of view synchrony delivers, nothing is lost, and
+        views change for crashes and by `reform` only.
         """
         return False
 

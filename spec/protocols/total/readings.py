@@ -101,8 +101,8 @@ class KeepingTheLast(Total):
 
 
 class CumulativeAcks(Total):
-    """Reading of TOTAL: members send TOTAL_CUM_SEQ_ACK. By it q has told p that it has all messages up to
-    `acknowledged[p][q]`.
+    """Reading of TOTAL: members send TOTAL_CUM_SEQ_ACK. `acknowledged[p][q]` is the id up to which q has told
+    p that q has all messages.
     """
 
     acknowledged: Map[Process, Map[Process, Next]] = everywhere(everywhere(0))

@@ -2,10 +2,10 @@
 fixes its sequence id.
 
 The document keeps nothing of earlier views, so the history is what was passed up (`given`, which no step of
-the protocol reads): assigning, learning and delivering are one transition, or the latter two. A view's ids
-"can begin at any value": those below the first that anybody passed up in it are spent on nothing, and
-passed over by whoever passes up something in that view. The document promises nothing about members that
-crash: what only they passed up is forgotten.
+the protocol reads). The first member that passes a message up assigns, learns and delivers in one transition,
+a later one learns and delivers in one. A view's ids "can begin at any value": those below the first that
+anybody passed up in it are spent on nothing, and passed over by each member that passes up something in that
+view. The document promises nothing about members that crash: what only they passed up is forgotten.
 """
 
 from __future__ import annotations

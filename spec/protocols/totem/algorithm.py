@@ -49,7 +49,7 @@ class Totem(Group):
 
     @action(fairness="weak")
     def receive_message(self, p: Process, k: Number) -> None:
-        """Receive an update with its number, for the first time or again."""
+        """Receive at p the update with number k, a first or a later copy; p lacks it so far."""
         require(k <= self.assigned and k not in self.obtained[p])
         self.obtained[p] |= {k}
 

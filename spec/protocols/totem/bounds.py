@@ -63,4 +63,4 @@ class Instant(TotemCounted):
 
 
 class TotemBounded(TotemCounted, restrictions=(Instant,)):
-    """Totem with counted passes of the token, in which steps that only one process sees may come at once."""
+    """Totem with a limited number of passes of the token, and with the restriction `Instant` to choose."""

@@ -20,7 +20,7 @@ again, as the paragraph speaks of no retransmission. Membership is left out, as 
 
 What is decided here, because the paragraph is silent:
 1. `Subject to the constraints imposed by the flow control mechanism`: at most `visit_max` updates a visit,
-   and none while the holder does not know of `unstable_max` of its own that they were delivered everywhere.
+   and none while the holder has `unstable_max` updates of its own that it does not know to be stable.
 2. `If LTM has no messages to multicast, it immediately passes the token`: but after a rotation in which
    nobody had something to multicast or to deliver, the holder may first rest (`pass_idle` is a timer). It
    multicasts the updates that come meanwhile.

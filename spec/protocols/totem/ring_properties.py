@@ -23,7 +23,7 @@ class TakeTurns(TotemRing):
 
 
 class TotemRingBounded(TotemRing, restrictions=(TakeTurns,)):
-    """Ring of messages, with the restriction to choose."""
+    """Totem's ring of processes that exchange messages; `TakeTurns` can be switched on."""
 
 
 class TotemRingChecked(TotemRingBounded, TotalOrderBroadcast):

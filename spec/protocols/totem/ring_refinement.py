@@ -2,8 +2,8 @@
 its number.
 
 The token gives a number before anybody delivers under it. Nothing in the ring keeps what was delivered, so
-the history is what was delivered (`given`, which no step reads): assigning, learning and delivering are one
-transition, or the latter two. The token and what it tells order nothing: they are stutters.
+`given` does, which no step reads. The first delivery of an update assigns, learns and delivers in one
+transition, a later delivery learns and delivers in one. The token and what it tells are stutters.
 """
 
 from __future__ import annotations
