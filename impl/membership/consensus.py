@@ -100,9 +100,9 @@ class Snapshot(NamedTuple, Generic[V]):
     estimates: tuple[tuple[int, int, Estimate[V]], ...]
     """Estimates for the round or a later one: round, sender, message; sorted."""
     proposals: tuple[tuple[int, V], ...]
-    """Round and value."""
+    """Proposals for the round or a later one: round and value."""
     replies: tuple[tuple[int, int, bool], ...]
-    """Round, sender, and whether it has adopted."""
+    """Replies for the round or a later one: round, sender, and True for an adoption."""
 
 
 class Consensus(Generic[V]):
@@ -175,7 +175,7 @@ class Consensus(Generic[V]):
     # The steps: each says whether it was taken --------------------------------------------------------------
 
     def begin_round(self) -> bool:
-        """Begin the next round (phase 1): send the estimate to its coordinator."""
+        """Begin the next round (phase 1): send its coordinator the estimate. Return False if impossible."""
         if self.phase is not Phase.LOOPING or self._estimate is None or self.decision is not None:
             return False
         self._round = round_ = self._round + 1
@@ -187,8 +187,8 @@ class Consensus(Generic[V]):
         return True
 
     def gather(self) -> bool:
-        """Propose an estimate with the largest timestamp among those of a majority (phase 2); of several such
-        estimates, that of the first member.
+        """Propose an estimate with the largest timestamp among those of a majority (phase 2); of several,
+        that of the first member. Return False if the step is not possible.
         """
         heard = {sender: sent for (at, sender), sent in self._estimates.items() if at == self._round}
         if self.phase is not Phase.GATHERING or self.decision is not None or len(heard) < self._majority:

@@ -1,7 +1,7 @@
 """Messages of a group's processes beside those of a protocol, and the form of a datagram.
 
-Each datagram begins with its kind and a number: that of its list, of a transfer, or 0. Those of one list hold
-what its endpoint or its change says; the others hold the records below, or nothing.
+Each datagram begins with its kind and a number: that of a list, that of a transfer, or 0. Then come bytes of
+the list's endpoint or change, bytes of the transfer, one of the records below, or nothing.
 
 
 """
@@ -47,7 +47,7 @@ class DatagramKind:
 
 
 _WORDS = {number: name.lower() for name, number in vars(DatagramKind).items() if name.isupper()}
-"""The kinds in words."""
+"""Name of each kind, by its number."""
 
 
 class Standing(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -60,13 +60,13 @@ class Standing(Struct, frozen=True, array_like=True, forbid_unknown_fields=True)
     reached: Annotated[int, Meta(ge=0)]
     """Number of members that the process reaches, itself too."""
     ordering: tuple[bytes, ...]
-    """The incarnations of those that order messages now."""
+    """The incarnations of the members that order messages now."""
     suspected: tuple[bytes, ...]
     given_up: tuple[bytes, ...]
     delivered: _Count
     """The place in the common order of the last message that was delivered."""
     untaken: Annotated[int, Meta(ge=0)]
-    """Number of events that its application has not taken."""
+    """Number of events that the application of the process has not taken."""
 
 
 class Join(Struct, frozen=True, array_like=True):
@@ -85,7 +85,7 @@ class No(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
 
     why: Annotated[str, Meta(max_length=1_000)]
     final: bool
-    """True if the refusal is final."""
+    """True if the receiver need not ask again."""
 
 
 class Welcome(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -97,7 +97,7 @@ class Welcome(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     members: tuple[Member, ...]
     """Members of the list, all of which order messages: the list is a regular view."""
     delivered: _Count
-    """Number of messages that were delivered before."""
+    """Number of messages that were delivered before this list."""
     counts: tuple[_Count, ...]
     """Number of messages that each member has broadcast, among those delivered before."""
 

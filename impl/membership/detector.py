@@ -8,7 +8,7 @@
 4. The time for which this process itself was late (stopped, suspended, a blocked event loop) is nobody's
    silence. For a while after it, both timeouts are longer, by as many times as it was late, at most
    `LATE_MAX`: the others may be as busy as this one.
-5. A member in whose place another run of its process has come has ended: it is given up at once.
+5. A member whose process has started another run has ended: it is given up, unless it was heard just now.
 6. A hint that a process has ended (nobody listens at its port) makes its silence begin earlier: two
    heartbeats without an answer are enough. A hint alone suspects nobody, since it can be forged.
 
@@ -32,10 +32,10 @@ LATE_MAX = 8
 """Largest factor by which a late process waits longer than its timeouts say."""
 
 _HEALS = 0.5
-"""Share of the lateness that is left after each heartbeat in time."""
+"""Factor by which the lateness shrinks with each heartbeat interval in which this process is in time."""
 
 _UNANSWERED = 2
-"""The heartbeats without an answer that make a suspicion of a hint, or of another run at the same address."""
+"""Number of missed heartbeats after which a hint, or another run at its address, counts against a member."""
 
 
 class Timeouts(Struct, frozen=True, kw_only=True):
@@ -80,7 +80,7 @@ class Suspicion(NamedTuple):
     silent_ms: float
     """Milliseconds for which the member has been silent."""
     hinted: bool
-    """True if somebody said that nobody listens at its port."""
+    """True if there was a hint that nobody listens at the member's port."""
 
 
 class Detector:

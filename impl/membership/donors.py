@@ -40,7 +40,7 @@ class Donors:
         self._refused: dict[bytes, str] = {}
         """Members that have no state to give, and the reason of each."""
         self._refused_in = 0
-        """View in which they have refused."""
+        """Number of the view in which the members of `_refused` have refused."""
         self._unanswered = 0
         """Number of times that a member did not answer a request in time."""
 

@@ -58,7 +58,7 @@ class Epoch:
     ) -> None:
         """Take part in this list, which has the member `me`.
 
-        `timeouts` and `chance` are for the lists within the epoch, where the protocol has such.
+        `timeouts` and `chance` are for a protocol that makes lists of its own within the epoch (Reformation).
 
         Raises:
             InvalidMembership: the name of the group is too long, or there are too many members.
@@ -88,8 +88,8 @@ class Epoch:
         self._encode = msgpack.Encoder().encode
         self._decode = msgpack.Decoder(self.change.messages).decode
         self.over = False
-        """True if this member has gone on to another list, or is no member: only what it has sent is still
-        owed.
+        """True if this member has gone on to another list, or is no member any more: it only sends what
+        others still need.
         """
         self.linked = False
         """True if something was sent or has come for a change."""

@@ -1,8 +1,8 @@
-"""The change from list to list, as an epoch and a membership see it: one interface, and who is behind it.
+"""The change from list to list, as an epoch and a membership see it: an interface, and `Flush`.
 
-`Flush` is the change of figures 32 and 34: one list ends, all agree on the next one, and that is another
-epoch. `Reformation` is that of figures 22 to 24: the members of a view make one token list after the other
-among themselves, which nobody outside sees; only the view ends with the epoch.
+`Flush` is the change of figures 32 and 34: one list ends, all agree on the next one, and that one belongs to
+another epoch. `Reformation` is that of figures 22 to 24: the members of a view make one token list after the
+other among themselves, which nobody outside sees; only the view ends with the epoch.
 
 This module must not know what is sent.
 """
@@ -26,11 +26,11 @@ class ListChange(Protocol):
     """The change of the list of one epoch, at one member. `now` is in milliseconds."""
 
     messages: Any
-    """The union of the types of its messages."""
+    """The union of the types of the messages of this kind of change."""
 
     @property
     def leaving(self) -> bool:
-        """Return True if this member has asked to leave the next view."""
+        """Return True if this member has asked for a view without itself."""
         ...
 
     @property
@@ -141,7 +141,7 @@ class Flush:
 
     @property
     def leaving(self) -> bool:
-        """Return True if this member has asked to leave the next view."""
+        """Return True if this member has asked for a view without itself."""
         return self._change.leaving
 
     @property

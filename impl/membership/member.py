@@ -50,7 +50,7 @@ class Member(Struct, frozen=True, array_like=True, order=True):
     """Name for people; it stays the same after a restart."""
     host: Annotated[str, Meta(max_length=255)]
     port: Annotated[int, Meta(ge=1, le=65_535)]
-    """Port at which the other members reach it."""
+    """Port at which the other members reach this one."""
     meta: Annotated[bytes, Meta(max_length=META_BYTES_MAX)] = b""
     """Bytes that the application publishes for all members."""
     speaks: tuple[Version, Version] = (1, 1)

@@ -20,9 +20,9 @@ one of them is silent, leaves or comes (`view_change`), and begins the next list
    nothing of it is needed here, so that the sender forgets it too.
 7. An own message that was not delivered when a list ends is broadcast again in the next, with the same
    number.
-8. A joining process is admitted when all old members that are heard know the new list. It counts for the new
-   majority, and could not tell the others what was decided: if those that know it crashed, all would wait for
-   ever.
+8. A joining process gets its welcome when all old members that are heard know the new list. It counts for the
+   new majority, but does not know what was decided on the old list: if all that know it crashed before they
+   told it, the others would wait for ever.
 9. Members speak the newest version of the protocol's messages that all on the list know. A process without a
    common version is refused.
 
@@ -92,7 +92,7 @@ _WITHDRAWS_MS = 3 * _SEEK_MS
 """Milliseconds that a process which leaves before it is a member waits for the news that it is one."""
 
 _DOUBTS_MAX = 1_000
-"""Largest number of changes of mind that are kept until somebody asks for them."""
+"""Largest number of changes of suspicion that are kept until somebody asks for them."""
 
 _GONE_MAX = 1_000
 """Largest number of former members that are known as such."""
@@ -120,7 +120,7 @@ class _Candidate(NamedTuple):
 
     member: Member
     address: Address
-    """Address from which its question came."""
+    """Address from which the request of the process came."""
     heard_at: float
 
 
@@ -128,7 +128,7 @@ class _Kept(NamedTuple):
     """Record that a view still has a member which this process has given up."""
 
     until: float
-    """Before then it asks for no view without that one."""
+    """Time in milliseconds before which this process asks for no view without that member."""
     wait_ms: float
 
 
@@ -178,11 +178,11 @@ class Membership:
         self.alone = False
         """True if the list has no other member, so that a broadcast is delivered at once."""
         self.over = False
-        """True if this process was a member, and never will be again."""
+        """True if this process is no member, and never will be one again."""
         self.dropped: Counter[Rejection] = Counter()
-        """Datagrams that are of no use, by kind."""
+        """Datagrams that were dropped, by the reason."""
         self._changes = 0
-        """Number of lists that came to an end here, up to the last epoch."""
+        """Number of lists that have ended here, those of the present epoch not counted."""
         self.suspicions: Counter[str] = Counter()
         """Number of times that a member was suspected, given up, and trusted again."""
         self._change_ms = (0.0, 0.0)
@@ -216,13 +216,13 @@ class Membership:
         """List on which this process was a member last."""
         self._began_at = float("-inf")
         self._patient_until = 0.0
-        """Time from which a silent member may end this list: not at once, if the last list was short."""
+        """Time before which no suspicion ends this list: later than its beginning if the last was short."""
         self._kept: dict[bytes, _Kept] = {}
         """Members that this one has given up and the others have not: they are in the views all the same."""
         self.began_after = 0
         """The place in the common order after which this process became a member."""
         self._reaches_since = 0.0
-        """Time since when a majority is reached: the others that were out of reach should be heard soon."""
+        """Time since which a majority is reached; soon after it, silent members are not yet excluded."""
         self._blocked = False
         self._blocked_since = 0.0
         self._leaving = False
@@ -231,9 +231,9 @@ class Membership:
         self._counts: Counter[bytes] = Counter()
         """Number of messages of each member that were delivered before this list."""
         self._own = 0
-        """Number of own messages that were taken from this list."""
+        """Number of own messages of this list whose delivery was taken."""
         self._outstanding: deque[bytes] = deque()
-        """Own messages that are not delivered and taken yet."""
+        """Own messages whose delivery was not taken yet."""
         self.broadcasts = 0
         """Number of messages that this process has broadcast as a member."""
         self._gone: deque[bytes] = deque(maxlen=_GONE_MAX)
@@ -253,12 +253,12 @@ class Membership:
         self._found(now)
 
     def add_seed(self, seed: Address) -> None:
-        """Ask this address too."""
+        """Ask also this address for membership, as a seed."""
         if seed not in self._seeds:
             self._seeds = (*self._seeds, seed)
 
     def leave(self, now: float) -> None:
-        """Ask this address too, like a seed.
+        """Leave the group: ask the others for a view without this member.
 
         The earlier broadcasts of this member are delivered before; it broadcasts nothing more.
 
@@ -290,12 +290,12 @@ class Membership:
         return epoch is None or self._leaving or epoch.change.stopped or epoch.endpoint.busy
 
     def broadcast(self, payload: bytes, now: float) -> int:
-        """Send a message to the group, and return its place among the own ones, from 1.
+        """Send a message to the group, and return its number among this member's messages, from 1.
 
         Raises:
             GroupClosed: this process is no member, or leaves.
-            Busy: `busy`; nothing was done.
-            PayloadTooLarge: as the layers say.
+            Busy: `busy` is True; nothing was done.
+            PayloadTooLarge: more bytes than the layers allow.
         """
         self._now = now
         epoch = self.epoch
@@ -356,8 +356,8 @@ class Membership:
 
     @property
     def delivered(self) -> int:
-        """Return the number of the last message that this member has delivered, or that came before its first
-        one.
+        """Return the number in the common order of the last message that this member has delivered; before
+        its first delivery, that of the last message before it joined.
         """
         return self._delivered + (0 if self.epoch is None else self.epoch.endpoint.held)
 
@@ -542,8 +542,8 @@ class Membership:
     def _admit(self, joining: Member, address: Address, now: float) -> None:
         """Call for a view with this process, unless there is a reason to wait.
 
-        A later run of a member's process ends that member, once that is silent. A run that is not later is an
-        old question. While the member is heard, the other one is a process that gives its address by mistake.
+        A later run at a member's address ends that member, once the member is silent. While the member is
+        heard, the later run is refused: it gives that address by mistake. A run that is not later is ignored.
         """
         assert self.epoch is not None, "there is a list"
         for member in self.epoch.roster.members:

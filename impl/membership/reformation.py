@@ -28,16 +28,16 @@ votes (`highest`; the reading `leaving=remembers`), and committed is what has a 
 What is decided here, because the figures do not say it:
 1. A majority is one of the members of the view: the lists of one view are those of the figures' one group.
 2. An originator waits for all that it does not suspect. A "No" ends its reformation. Of those that have voted
-   it leaves out whom another one suspects, if a majority is left: the token would not come through.
-3. Who waits begins again at a time that chance has a part in, twice as late each time; at first the first
+   it leaves out those that another voter suspects, if a majority is left: the token would not come through.
+3. A member that waits begins again after a partly random time, which doubles each time; at first, the first
    member of the list that is not suspected begins at once.
 4. A list ends the view if somebody joins or leaves, or all whose votes are missing are given up by a voter.
    It numbers no message. The end is part of what a list has: a later list that begins with it has the same
    end.
-5. Who has voted and cannot recover any more is not on the list, but agrees to it, and is then no member any
-   more: it counts for a majority, and will for no other.
-6. Who has come to the end of the view tells all of the list, and the others: who goes on gets what it lacks
-   (`Begun`, `Over`).
+5. A voter that cannot recover any more is not on the list, but agrees to it, and then stops being a member:
+   it counts for the majority of this list, and of no later one.
+6. A member that has come to the end of the view tells the members of the list (`Begun`) and the others
+   (`Over`); those that go on get the messages that they lack.
 7. A list of which no number comes for long is given up, as on line 70 of figure 25.
 
 Lists are not seen by all: one that was announced may be committed by some, and another one by the others.
@@ -69,7 +69,7 @@ __all__ = [
 ]  # fmt: skip
 
 Chance = Callable[[], float]
-"""Gives a random number from 0 to 1 at each call."""
+"""Function that returns a random number from 0 to 1 at each call."""
 
 _DOUBLES_MAX = 4
 """Largest number of times that the waiting time doubles."""
@@ -96,13 +96,13 @@ class Vote(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag
     committed: Natural
     """The version of the list that the voter has committed last."""
     reaches: Count
-    """Up to here the voter has all numbers, with their messages."""
+    """The number up to which the voter has all messages."""
     settled: Count
-    """The number up to which the voter has delivered all."""
+    """The number up to which the voter has delivered all messages."""
     keeps_from: Natural
-    """The number from which on the voter can give all."""
+    """The lowest number from which on the voter can give all messages."""
     ends: Ends | None
-    """The end of the view, if that is part of what it has."""
+    """The end of the view, if the voter knows it."""
     joining: tuple[Member, ...]
     leaving: bool
     suspected: tuple[Process, ...]
@@ -110,8 +110,8 @@ class Vote(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag
 
 
 class Refusal(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="no"):
-    """Figure 24, phases I and II: vote "No". The sender may accept a version higher than the one in this
-    message.
+    """Figure 24, phases I and II: vote "No". The sender accepts only invitations with a version above
+    `highest`.
     """
 
     version: Natural
@@ -119,7 +119,7 @@ class Refusal(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, 
 
 
 class NewList(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="list"):
-    """Figure 23, phase II: the New TL of the originator, with the new token site first."""
+    """Figure 23, phase II: the New TL (token list) of the originator, with the new token site first."""
 
     version: Natural
     ring: tuple[Process, ...]
@@ -165,7 +165,7 @@ class Abort(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, ta
 
     version: Natural
     listed: bool = False
-    """True if there is a list: who is heard will be invited to the next."""
+    """True if a list was made without the receiver, which will be invited to the next one."""
 
 
 class Begun(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="begun"):
@@ -175,11 +175,11 @@ class Begun(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, ta
 
 
 class Over(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="over"):
-    """Event: the view has ended for a member that was not on its last list."""
+    """Notice to a member that was not on the last list of the view: the view has ended."""
 
     ends: Ends
     keeps_from: Natural
-    """All after this number that has a message is in `entries`."""
+    """The first number from which on `entries` has all messages; an excluded member gets no entries."""
     reaches: Count
     entries: tuple[Entry, ...]
 
@@ -299,7 +299,7 @@ class Snapshot(NamedTuple):
     highest: int
     stage: Stage
     belongs: tuple[int, int]
-    """The version of the list that it belongs to, and its originator."""
+    """The version of the reformation list that the member belongs to, and the list's originator."""
     ends: Ends | None
     votes: tuple[tuple[int, Vote], ...]
     agreements: frozenset[int]
@@ -316,7 +316,7 @@ class Snapshot(NamedTuple):
 
 
 _TAKEN = "the others took this member for crashed"
-"""Why a member ends that is not in the next view."""
+"""Reason that is given to a member which is not in the next view."""
 
 _NOTHING = Report(0, (), (), ())
 
@@ -326,7 +326,7 @@ class Reformation:
 
     messages: Any = Message
     external = True
-    """True: who is only suspected is left out of a list for a while."""
+    """True, since a member that is only suspected is left out of a list for a while and stays in the view."""
 
     def __init__(
         self,
@@ -351,7 +351,7 @@ class Reformation:
         self.stage = Stage.NORMAL
         self.leaving = False
         self.stopped = False
-        """True if the view is over here."""
+        """True if the view has ended at this member."""
         self.lost = False
         self.lists = 0
         """Number of lists that were committed after the first, but for one that ends the view."""
@@ -369,13 +369,13 @@ class Reformation:
         self._belongs = 0
         """The version of the reformation list that this member belongs to; 0: to none."""
         self._originator = me
-        """The member that makes that list."""
+        """The member that makes the list to which this member belongs."""
         self._votes: dict[int, Vote] = {}
         self._agreements: set[int] = set()
         self._new: NewList | None = None
         self._recovery: Recovery | None = None
         self._asked: dict[int, Ask] = {}
-        """Questions of the others, until this member has heard that it is the new token site."""
+        """Requests of other members, kept until this one has heard that it is the new token site."""
         self._begins_after = 0
         """The number after which the list that was committed last begins."""
         self._deadline: float | None = None
@@ -385,11 +385,11 @@ class Reformation:
         self._began_at = float("-inf")
         """Time at which this member committed its list."""
         self._inactive = False
-        """True if no number of that list has come for long."""
+        """True if no number of the list that was committed last has come for long."""
         self._urgent = False
-        """True if a list is called for since the last one cannot go on."""
+        """True if a list is called for because the present one cannot go on, or has to end the view."""
         self._again_ms = timeouts.heartbeat_ms
-        """Milliseconds that a list lasts which lacks a member that this one hears, and others perhaps do not.
+        """Milliseconds that a list lasts at least, though a member that is heard here is not on it.
         """
         self._moved = False
         self._follows: Next | Out | None = None
@@ -402,7 +402,7 @@ class Reformation:
 
     @property
     def called(self) -> bool:
-        """Return True if a list is being made, is called for, or has not begun to order messages."""
+        """Return True if a list is being made, is called for or has not begun, or the view has ended."""
         begun = self._lists is None or self._lists.begun
         return self.stage is not Stage.NORMAL or self._restart_at is not None or not begun or self.stopped
 
@@ -557,8 +557,8 @@ class Reformation:
         return Kind.REGULAR in self._calls and self._suspected <= self._given_up
 
     def _patience(self) -> float:
-        """Return how long this member waits before it invites: 0 for the first member of the list that is not
-        suspected.
+        """Return how many milliseconds this member waits before it invites: 0 for the first member of the
+        list that is not suspected, and for a member that leaves and suspects nobody.
         """
         first = min((process for process in self.ordering if process in self._heard), default=self.me)
         if self.me == first or (self.leaving and not self._suspected):
@@ -826,7 +826,7 @@ class Reformation:
             self._agree()
 
     def _agree(self) -> None:
-        """`Recover all missing messages and then Vote "Yes"; Commit the New TL`."""
+        """Commit the list and vote: `Recover all missing messages and then Vote "Yes"; Commit the New TL`."""
         new, originator = self._new, self._originator
         assert new is not None, "a list was announced"
         self._commit(new)
@@ -884,7 +884,7 @@ class Reformation:
         self._deadline, self._restart_at = self._now + wait_ms, None
 
     def _withdraw(self, at_least_ms: float = 0.0) -> None:
-        """`Leave the list that previously joined`, `Wait and Restart`."""
+        """`Leave the list that previously joined`, `Wait and Restart`: set the time to invite again."""
         assert self._lists is not None, "there are others"
         self._lists.stop()
         self._leave_stage(Stage.WAITING)

@@ -138,7 +138,7 @@ class Succession:
         """Adopt the decision (steps 5 to 7, or 5 and 6): deliver the agreed messages, then return the next
         list, or `Out` for a member that is not on it. Return None while nothing is decided.
 
-        Once this member has the answer it needs this machine no more, but others may need what it sends.
+        Once this member has the result, it needs this machine no more; others may still need its messages.
         """
         decision = self.decision
         if decision is None:

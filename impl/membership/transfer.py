@@ -73,17 +73,17 @@ class _Want(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, ta
 
 
 class _Resume(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="resume"):
-    """The rest of a state is wanted, or else a whole one as of place `after` or a later one."""
+    """Message: the sender requests the rest of a state, or else a whole one of place `after` or later."""
 
     after: _Count
     number: _Count
     """Place in the common order of the state that has come in part."""
     view: _Count
-    """Last view in that state."""
+    """Last view that this state contains."""
     size: _Count
-    """Number of its bytes that have come."""
+    """Number of bytes of this state that have come."""
     digest: bytes
-    """Digest of these bytes."""
+    """Digest of the bytes that have come."""
 
 
 class _Refused(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="refused"):
@@ -102,11 +102,11 @@ class _Begun(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, t
 
 
 class _Resumed(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="resumed"):
-    """Pieces follow behind those of the request."""
+    """Message: the next pieces continue those that the request named."""
 
 
 class _Anew(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="anew"):
-    """The sender cannot go on behind the pieces of the request, and begins again."""
+    """Message: the sender cannot continue the pieces that the request named, and begins a whole state."""
 
     why: Annotated[str, Meta(max_length=_WHY_LENGTH_MAX)]
 
@@ -148,7 +148,7 @@ class Snapshot:
     """State of this member's application as of one place, while it is made and afterwards."""
 
     def __init__(self, number: int, view: int, needed_by: Iterable[bytes] = ()) -> None:
-        """Begin with no bytes; these members may need the state."""
+        """Begin with no bytes; the members `needed_by` may need the state."""
         self.number, self.view = number, view
         self.complete = False
         self.dropped = False
@@ -192,7 +192,7 @@ class Snapshot:
         self._chunks.append(chunk)
 
     def piece(self, at: int) -> bytes:
-        """Return the bytes from there on, as many as one datagram carries."""
+        """Return the bytes from position `at` on, as many as one datagram carries."""
         piece = b"".join(self._views(at, min(at + PIECE_BYTES, self._size)))
         if at <= self._digested < at + len(piece):
             self._digest.update(piece[self._digested - at :])
@@ -219,7 +219,7 @@ class Snapshot:
         return self._digest.digest()
 
     def begins_with(self, size: int, digest: bytes) -> bool:
-        """Return True if the first bytes, in this number, have this digest."""
+        """Return True if the first `size` bytes have this digest."""
         if size > self._size:
             return False
         begun = hashlib.blake2b(digest_size=32)
@@ -236,7 +236,7 @@ class _Giving:
     def __init__(self) -> None:
         self.link = Links(0, 2, segment_bytes_max=2 * PIECE_BYTES)
         self.wanted: Wanted | None = None
-        """Wish of the receiver, once that has come."""
+        """Request of the receiver, once it has come."""
         self.snapshot: Snapshot | None = None
         self.sent = 0
         """Number of bytes of the state that the link has, or that the receiver had before."""
@@ -286,7 +286,7 @@ class _Taking:
         self.digest = earlier.digest.copy()
 
     def begin(self, begun: _Begun | None) -> None:
-        """Forget all pieces; those of this state follow."""
+        """Forget all pieces; those of the state `begun` follow, or none."""
         self.begun, self.pieces, self.size = begun, [], 0
         self.digest = hashlib.blake2b(digest_size=32)
 
@@ -310,9 +310,9 @@ class Transfers:
         self.waits = False
         """True if a state was requested, and has neither arrived nor been refused."""
         self.donor: bytes | None = None
-        """Member of the last request."""
+        """Member that was asked last for its state."""
         self.refusal: str | None = None
-        """Reason why that member gives no state."""
+        """Reason why the member of the last request gives no state, or None."""
         self.resumed: int | None = None
         """Number of bytes behind which the donor has gone on; a reader sets it to None."""
         self.anew: str | None = None
@@ -346,8 +346,8 @@ class Transfers:
         return self._taking.size
 
     def ask(self, donor: bytes, after: int, now: float) -> None:
-        """Ask this member for its state, of that place or a later one, and no other member any more; for the
-        rest of it only, if some pieces have come.
+        """Ask this member, and no other any more, for its state as of place `after` or a later one; if pieces
+        of such a state have come, ask only for the rest.
         """
         self._asked += 1
         earlier, self._taking = self._taking, _Taking()
@@ -401,8 +401,8 @@ class Transfers:
         snapshot.complete = True
 
     def void(self, snapshot: Snapshot, why: str | None) -> None:
-        """Forget a state that could not be made. Those that were getting it are refused with this reason, or
-        without one want a state again.
+        """Forget a state that could not be made. Refuse it with the reason `why` to those that were getting
+        it; without a reason, treat their requests as new ones.
         """
         self._drop(snapshot)
         for giving in self._giving.values():
@@ -465,7 +465,7 @@ class Transfers:
             self._kept.remove(snapshot)
 
     def _needs_none(self, without: Callable[[bytes], bool]) -> None:
-        """Forget the states that nobody but these members may need."""
+        """Forget the states that only members for which `without` holds may need."""
         for snapshot in self._kept:
             snapshot.needed_by = {by for by in snapshot.needed_by if not without(by)}
         self._forget_kept(lambda snapshot: not snapshot.needed_by)

@@ -28,9 +28,9 @@ What is decided here, beyond the figures:
    proposes makes a regular view, if one was called for and all whose reports it lacks are given up by the
    slow detector of somebody who has reported, and an i-view otherwise. So nobody is left out who is only
    suspected, and a group that somebody joins does not wait for a member that has just ended.
-3. Who has answered one call has answered the other: it reports once.
+3. A member reports once, be it that one kind of list is called for or both.
 4. An external member may lack what only the core keeps, so that it can propose no list that is large enough.
-   It says so, and proposes what another one has proposed: else it would be missed where a majority needs it.
+   It says so, and adopts another member's proposal: a majority may need its part in the consensus.
 5. A protocol without external members (`Implementation.external`) has regular views alone: a change waits for
    everybody who is not given up.
 6. Who leaves says so in its report, and is not on the next list; who joins has asked a member, whose report
@@ -223,7 +223,7 @@ class ViewChange:
     def __init__(
         self, me: int, members: int, *, external: bool = True, agreement: Agreement | None = None
     ) -> None:
-        """Begin with no call for the change. Without `external` it ends in a regular view in any case.
+        """Begin with no call for the change. Without `external` the change always ends in a regular view.
 
         Without `agreement` the members agree by a `Consensus`.
         """
@@ -231,8 +231,8 @@ class ViewChange:
         self.me = me
         self.members = members
         self.kinds: set[Kind] = set()
-        """Calls that were R-delivered here; a regular view that comes too late may be called for again on the
-        next list.
+        """Kinds of lists for which calls were R-delivered here. A call for a regular view that comes too late
+        may be repeated on the next list.
         """
         self.leaving = False
         """True if this member wants to leave."""
@@ -261,7 +261,7 @@ class ViewChange:
         return bool(self.kinds)
 
     def call(self, kind: Kind) -> None:
-        """R-broadcast a call, which ends the list. The same call again has no effect."""
+        """R-broadcast a call, which ends the list. A second call of the same kind has no effect."""
         if kind not in self.kinds:
             self.kinds.add(kind)
             self._tried = 0
