@@ -98,7 +98,7 @@ class TimedCore(CoreBase[M], ABC, Generic[M, T]):
     """Base of cores with timers, which send messages again that were not answered."""
 
     _deadlines: Deadlines[T]
-    """To be made by the subclass, which knows the intervals."""
+    """Timers of the core; the subclass makes them, since it knows the intervals."""
 
     def __init__(self, me: int, members: int, tracer: Tracer) -> None:
         """Begin without a time, so that no timer runs. Raise `InvalidMembership` as `CoreBase` does."""

@@ -105,7 +105,7 @@ class Identifier(NamedTuple):
 
 
 class Delivery(NamedTuple, Generic[S]):
-    """Event: a message at its place in the total order; numbers grow, and some may be missing."""
+    """Event: a message with its number in the total order. Numbers grow, and some may be left out."""
 
     source: S
     """Place of the member that has broadcast the message; in a group whose members change, the `Member`."""
@@ -273,15 +273,15 @@ class Implementation(NamedTuple, Generic[M]):
     `InvalidMembership`.
     """
     network: Network = Network.LOSSY
-    """The guarantees that the core needs below it. The carrier of its messages provides them; a core does not
-    look.
+    """The guarantees that the core needs below it. The carrier of its messages provides them; the core does
+    not check them.
     """
     resilient: Callable[[int], Implementation[M]] | None = None
-    """Function that makes the same implementation with delivery when so many members have a message; None:
-    when it is ordered.
+    """Function that makes, for a number k, the same protocol with delivery when k members have a message.
+    None: the core delivers what is ordered.
     """
     holders: int = 1
-    """Number of members that have a message when the core delivers it; 0: all."""
+    """Least number of members that have a message when the core delivers it; 0: all members."""
     forgets: bool = True
     """True if a member keeps, at rest, no more than a few messages for each member."""
     listed: Callable[[int, int, int, Tracer], ProtocolCore[M]] | None = None
@@ -302,8 +302,8 @@ class Implementation(NamedTuple, Generic[M]):
     list.
     """
     reforms: bool = False
-    """With lists: whether the members of a view make their lists by Reformation (figures 22 to 24), and not
-    by the change of figures 32 and 34."""
+    """True if the members of a view make their lists by Reformation (figures 22 to 24), False if by the
+    change of figures 32 and 34; it matters only with `listed`."""
     older: tuple[Implementation[Any], ...] = ()
     """The same protocol with the messages of earlier versions, the newest first. Members of a group that
     changes speak the newest version that all of them know.

@@ -1,9 +1,9 @@
 """History of the messages that a member of one list keeps while another member orders them.
 
-A message is ordered, or known to be. It is stable when all members that take part in the ordering have it:
-then it is delivered, here as everywhere. Messages that are not stable are kept, since the end of the list may
-have to bring them to others. Stable ones are forgotten, unless external members listen, which may have missed
-them: then as many are kept as there is room for.
+The history contains the messages whose numbers are known. A message is stable when all members that take part
+in the ordering have it: then it is delivered, here as everywhere. Messages that are not stable are kept,
+since the end of the list may have to bring them to others. Stable ones are forgotten, unless external members
+listen, which may have missed them: then as many are kept as there is room for.
 
 Numbers come without holes, since the network below keeps the order of the ordering member. This module must
 not know who that is, or how anybody learns what others have.

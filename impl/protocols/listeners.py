@@ -35,7 +35,7 @@ EXTERNAL_AHEAD = 64
 """Largest number of messages on their way to an external member."""
 
 EXTERNAL_BYTES = 2**18
-"""Largest number of bytes of messages on their way to an external member, and one message."""
+"""Number of bytes on their way to an external member from which on the member is sent no more."""
 
 KEPT_BYTES_MAX = 2**24
 """Largest number of stable bytes that each member of the core keeps while there are external members."""
@@ -69,18 +69,18 @@ class _Listener:
 
     def __init__(self) -> None:
         self.has = 0
-        """Up to which number it has said to have all."""
+        """Number up to which the external member has reported to have all messages."""
         self.sent = 0
-        """Up to which number it has all, or was sent it since it asked the last time."""
+        """Number up to which the member has all messages, or was sent them since it last asked."""
         self.highest = 0
-        """The highest number that it was ever sent."""
+        """The highest number that the member was ever sent."""
         self.told = -1
-        """The highest number that it was told to be stable."""
+        """The highest number that was reported to the member as stable; -1: none."""
         self.flying: deque[Ordered] = deque()
-        """Messages that it was sent and has not acknowledged."""
+        """Messages that the member was sent and has not acknowledged."""
         self.flying_bytes = 0
         self.gone = False
-        """True if it needs what is not kept."""
+        """True if the member needs a message that is not kept any more."""
 
     @property
     def open(self) -> bool:
@@ -115,10 +115,10 @@ class Listeners:
         return True
 
     def asks(self, process: int, number: int) -> bool:
-        """Send the listener this message and those after it again; return False if an earlier one is no
-        longer stored.
+        """Arrange that the external member is sent this message and those after it again; return False if it
+        was never sent those before it.
 
-        A request for a message that the listener has reported to have is out of date, and is ignored.
+        A request for a message that the member has reported to have is out of date, and is ignored.
         """
         if not self.has(process, number - 1):
             return False

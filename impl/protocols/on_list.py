@@ -36,7 +36,7 @@ class OnList(CoreBase[M]):
         Keep at most `kept_bytes` of stable messages, for external members.
 
         Raises:
-            ValueError: there are not so many members, or fewer than two of them order messages.
+            ValueError: `core` is less than 2, or more than the number of members.
         """
         if not 2 <= core <= self.members:
             raise ValueError(f"a core of {core} of {self.members} members; it has two at least")

@@ -152,29 +152,29 @@ class TokenLists(CoreBase[Listed]):
         self.version = 1
         """The version of the list that was committed last."""
         self.ring = tuple(range(members))
-        """The members of that list, the new token site first."""
+        """The members of the list that was committed last, the new token site first."""
         self.settled = 0
-        """All numbers up to here are delivered here, or NULL's."""
+        """Number up to which every message is delivered here; a number without a message is NULL's."""
         self.begun = True
-        """True if a number of the list is known here: then all of it have what it begins with."""
+        """True if a number of this list is known here, which shows that all members have its beginning."""
         self._reaches = 0
         self._base = 0
         """The number after which the list begins."""
         self._ids = [0] * members
         """Number of messages of each member that were delivered."""
         self._base_ids = [0] * members
-        """The same of each member of the ring, with what the list begins with."""
+        """Number of messages of each member that are delivered or that the list begins with."""
         self._entries: list[Entry] = []
         """The messages after `settled`, while no ring works, and those that the list begins with."""
         self._kept: deque[Entry] = deque()
         self._kept_bytes = 0
         self._forgotten = 0
-        """All that is delivered after this number is kept."""
+        """Number after which all delivered messages are kept."""
         self._message_id = 0
         self._own: deque[tuple[int, bytes]] = deque()
-        """The own messages that are not delivered."""
+        """The own messages that are not delivered, each with its count."""
         self._unsent = 0
-        """Number of the last own messages that were not broadcast in this list yet."""
+        """Number of own messages, the last ones, that were not broadcast in this list yet."""
         self._early: deque[tuple[int, Listed]] = deque(maxlen=_EARLY_MAX)
         self._core: Core | None = Core(me, members, settings)
         self._started = False
@@ -288,7 +288,7 @@ class TokenLists(CoreBase[Listed]):
         """Send a message to the list.
 
         Raises:
-            Busy: `busy`.
+            Busy: `busy` is True.
             GroupFailed: no number is left for it.
             TypeError, PayloadTooLarge: as `payload_copy`.
         """
@@ -419,7 +419,7 @@ class TokenLists(CoreBase[Listed]):
             self.receive(sender, message, now)
 
     def _outside(self, name: Identifier) -> Identifier:
-        """Return the identifier for the application of a message with this identifier in the ring."""
+        """Return the identifier that the application sees for a message with this name in the ring."""
         source = self.ring[name.source]
         return Identifier(source, self._base_ids[source] + name.id)
 

@@ -1,11 +1,11 @@
-"""Common part of CM and Pinwheel: updates come over queues, the token holder numbers them, and all deliver by
-number.
+"""Common part of CM (`chang_maxemchuk`) and Pinwheel: updates come over queues, the token holder numbers
+them, and all deliver by number.
 
 Rules of this file:
 1. No clock, socket, randomness or thread. Over queues nothing is sent again, so that no timer runs.
 2. One public action is one atomic step, and a step never waits. `deliver` and `acknowledge` are the internal
   steps; `settle` takes these steps until none is left.
-3. `multicast` sends to the other processes; whether a process also keeps its own copy, the paper says.
+3. `multicast` sends to the other processes; the sender keeps a copy of its own where the paper says so.
 4. Whoever calls `receive` has checked the message's ranges (`messages.flaw`). What no correct member says is
    counted in `violations` and changes nothing.
 5. Nothing far ahead is kept: a subclass says how many numbers, and how many updates of one process without a

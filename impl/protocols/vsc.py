@@ -130,7 +130,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     """Settings of a core."""
 
     unstable_bytes: int = 2**20
-    """Largest number of bytes of a member's own messages on their way to others, and one message."""
+    """Number of bytes of a member's own messages on their way from which on it may not send."""
 
 
 DEFAULTS = Settings()
@@ -199,7 +199,7 @@ class Core(CoreBase[Message]):
         """Multicast a message (`send (i,m) to all`), and deliver it at this process at once.
 
         Raises:
-            Busy: `busy`; nothing was done.
+            Busy: `busy` is True; nothing was done.
             GroupFailed: no number is left for it.
             TypeError, PayloadTooLarge: as `payload_copy`.
         """
@@ -285,8 +285,8 @@ class Core(CoreBase[Message]):
     # The end of the list ------------------------------------------------------------------------------------
 
     def report(self) -> Report:
-        """Return the report of step 1 (`send unstable_k to all`): `settled` messages are delivered, and
-        `counts` are stable.
+        """Return the report of step 1 (`send unstable_k to all`): how many messages are delivered here, how
+        many of each member are stable, and the unstable ones.
         """
         bodies = tuple(Body(name, payload) for name, payload in self._kept())
         return Report(sum(self._received), tuple(self._stable), (), bodies)

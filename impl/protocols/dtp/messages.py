@@ -55,8 +55,8 @@ class Msg(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=F
 
 
 class Ack(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="ack"):
-    """Acknowledgement that gives a message its gsn and passes the token to `next_holder`; `told` is R of its
-    first sender.
+    """Acknowledgement that gives a message its gsn (global sequence number) and passes the token to
+    `next_holder`; `told` is R of its first sender, the status of each process.
     """
 
     sequencer: Process
@@ -91,7 +91,7 @@ class Null(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=
 class AskMessage(
     Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="ask_message"
 ):
-    """Request for a message; `status` is R_j[j] of the asking process."""
+    """Request for a message; `status` is the asking process's own status, R_j[j]."""
 
     identifier: Identifier
     status: Status

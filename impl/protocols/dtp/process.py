@@ -3,7 +3,7 @@
 Rules of this file:
 1. No clock, socket, randomness or thread: `now` comes in, messages and deliveries go out as data.
 2. One public action is one atomic step, and a step never waits.
-3. `multicast` sends to the other processes; whether a process also keeps its own copy, the paper says.
+3. `multicast` sends to the other processes; the sender keeps a copy of its own where the paper says so.
 4. Whoever calls `receive` has checked the message's ranges (`messages.flaw`). What no correct member says is
    counted in `violations` and changes nothing.
 5. Nothing far ahead is kept: `AHEAD` times as many numbers or identifiers as there are members. By the
@@ -73,7 +73,7 @@ __all__ = ["AHEAD", "DEFAULTS", "Core", "Settings", "Snapshot", "Timer"]
 
 AHEAD = 2
 """Largest lead of a number or an identifier, in multiples of the number of members: twice what the argument
-needs.
+of section 4.2 needs.
 """
 
 
@@ -145,7 +145,7 @@ class Core(TimedCore[Message, Timer]):
 
         Raises:
             InvalidMembership: fewer than two members, or `me` is not one of them.
-            ValueError: an interval or the back-off is not positive, or there are not so many others.
+            ValueError: an interval or the back-off is not positive, or `resilience` is more than members - 1.
         """
         super().__init__(me, members, tracer)
         self.resilience = settings.resilience

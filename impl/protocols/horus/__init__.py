@@ -34,7 +34,7 @@ LISTED_MESSAGES: MessageFormat[ListedMessage] = MessageFormat("horus-listed", 1,
 
 
 def horus(stack: str = STACK, *, kind: type[Core] = Core, **settings: Any) -> Implementation[Frame]:
-    """The stack that a string names, top first, as the core of a group; `Settings` says what there is to set.
+    """Return the stack that a string names, top first, as an implementation; `settings` are as in `Settings`.
 
     Raises:
         IllFormedStack: a layer is unknown, or lacks below what it requires; or the stack orders nothing.

@@ -5,8 +5,8 @@ layer's required properties hold below it.
     properties(l:S)   =  provides(l) + (inherits(l) within properties(S))
 
 A network that may lose gives best effort delivery, P1, and nothing else. The paper's Table 3, which has the
-rows, is a picture that its transcription has lost; these follow its words about each layer. Of P3, unicasts,
-no layer here makes use but COM: above NAK everything is cast.
+rows, is a picture that its transcription has lost; these rows follow its words about each layer. Though they
+have unicasts (P3), the layers above NAK here send none: they only cast.
 
 This module must not know what a layer does.
 
@@ -82,7 +82,7 @@ LAYERS = {
     "MBRSHIP": _row((3, 4, 10, 11, 12), (8, 9, 15), (3, 4, 10, 11, 12)),
     "TOTAL": _row((3, 4, 8, 9, 10, 11, 12, 15), (6,), tuple(range(3, 17))),
 }
-"""The layers that there are, lower ones first."""
+"""Row of each layer, by the layer's name; lower layers come first."""
 
 NETWORK = frozenset({1})
 

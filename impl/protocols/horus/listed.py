@@ -67,8 +67,8 @@ ASK_MS = 25.0
 
 
 class Ask(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="ask"):
-    """Word of an external member that it has everything up to this number, and, with `again`, its question
-    for what follows.
+    """Message of an external member: it has everything up to this number. With `again`, it asks for what
+    follows.
     """
 
     number: Upto
@@ -138,8 +138,8 @@ class ListedCore(OnList[Frame], Core):
 
         Raises:
             InvalidMembership: fewer than two members, or `me` is not one of them.
-            ValueError: a size or a waiting time is not positive, or there are not so many members, or fewer
-                than two of them order messages; or the stack is another one.
+            ValueError: a size or a waiting time is not positive, `core` is less than 2 or more than
+                `members`, or the stack is another one than `STACK`.
         """
         if settings.stack != STACK:
             raise ValueError(f"stack is {settings.stack}; on a list it is {STACK}")
@@ -150,7 +150,7 @@ class ListedCore(OnList[Frame], Core):
         self._early: dict[int, Given] = {}
         """Messages that an external member has got behind a missing number."""
         self._told = 0
-        """Number up to which an external member has said to have all."""
+        """Number up to which an external member has reported to have all messages."""
         self._again = Deadlines({ListedTimer.ASK_AGAIN: ASK_MS}, settings.backoff_max)
 
     def _made(self, settings: Settings) -> list[Layer]:
@@ -183,7 +183,7 @@ class ListedCore(OnList[Frame], Core):
 
     @property
     def busy(self) -> bool:
-        """True if `broadcast` would be refused: an external member orders nothing, and sends nothing."""
+        """Return True if `broadcast` would be refused, as it always is at an external member."""
         return self.external or super().busy
 
     # Deliveries ---------------------------------------------------------------------------------------------
@@ -240,14 +240,14 @@ class ListedCore(OnList[Frame], Core):
             self._violated(wrong, sender, message)
 
     def _asked(self, sender: int, number: int, again: bool) -> ListedViolation | None:
-        """An external member says how much it has, and asks for more."""
+        """Handle an `Ask` of an external member. Return the violation in it, or None."""
         if self.me != GIVER or sender < self._core:
             return ListedViolation.MISDIRECTED
         known = self._listeners.asks(sender, number + 1) if again else self._listeners.has(sender, number)
         return None if known else ListedViolation.NOT_SENT
 
     def _take(self, given: Given) -> None:
-        """An external member delivers what comes in its turn, and keeps a little of what comes early."""
+        """Deliver a message at this external member when it is next; keep a few that come early."""
         if self._history.last < given.number <= self._history.last + EXTERNAL_AHEAD:
             self._early[given.number] = given
         while (following := self._early.pop(self._history.last + 1, None)) is not None:
@@ -255,7 +255,7 @@ class ListedCore(OnList[Frame], Core):
             self._settle_one()
 
     def outputs(self) -> list[Send[Frame]]:
-        """Return, once, the messages to send, in order, with the words of having messages that are due."""
+        """Return, once, the messages to send, in order, with the reports of what has come that are due."""
         if self.external:
             if self._history.last > self._told:
                 self._told = self._history.last

@@ -33,7 +33,7 @@ def flaw(message: Frame, members: int) -> str | None:
 class HorusViolation(Violation):
     """A header that no layer pushes; the message is ignored and counted under exactly one kind.
 
-    Ignoring the last five does no harm; each of the others shows an order that differs from the own one.
+    Ignoring the last five kinds does no harm; each other kind shows an order other than this process's.
     """
 
     TWO_MESSAGES = "two_messages_for_one_number"

@@ -17,7 +17,7 @@ are counted here.
 | downcalls, upcalls               | `down`, `up` of `layer.Layer`                                  |
 | what is said of a layer          | the table at the head of its own file                          |
 
-Repairs, each in the file of its layer: of what the paper says of NAK (AWAIT_ROOM), FRAG and TOTAL.
+Repairs: AWAIT_ROOM in NAK. The files of FRAG and TOTAL say why their repairs are not needed here.
 
 Source: R. van Renesse, K. Birman, R. Friedman, M. Hayden, D. Karr, "A framework for protocol composition in
 Horus", 1995.
@@ -86,8 +86,8 @@ DEFAULTS = Settings()
 
 
 def timer(level: int, name: str, of: int) -> str:
-    """Return the name of a layer's timer that concerns one member, with the layer's level from the bottom,
-    from 0.
+    """Return the name of a timer: the level of its layer (0 is the lowest), the layer's name for it, and the
+    member that it concerns.
     """
     return f"{level} {name} {of}"
 
@@ -143,7 +143,7 @@ class Core(TimedCore[Frame, str]):
         return [made(name, self.me, self.members, self.stack, settings) for name in reversed(self.stack)]
 
     def _link(self) -> None:
-        """Each layer calls its neighbours; the lowest calls the network, the highest the application."""
+        """Connect the layers with their neighbours, the network below and the application above."""
         for below, above in zip(self._layers, self._layers[1:], strict=False):
             below.above, above.below = above.up, below.down
         self._layers[0].below, self._layers[-1].above = self._transmit, self._deliver
@@ -187,7 +187,7 @@ class Core(TimedCore[Frame, str]):
         return identifier
 
     def _full(self) -> list[str]:
-        """The layers that are full, the lowest first."""
+        """Return the names of the layers that are full, the lowest first."""
         return [name for name, layer in zip(self.stack[::-1], self._layers, strict=True) if layer.full]
 
     def _deliver(self, call: Receive) -> None:
@@ -209,7 +209,7 @@ class Core(TimedCore[Frame, str]):
         self._watch()
 
     def _transmit(self, call: Down) -> None:
-        """Equal messages to one member after the other are one object, as those to all are."""
+        """Queue a message of the lowest layer for its receivers; equal messages in a row are one object."""
         receivers = self._others if isinstance(call, Cast) else (call.to,)
         last = self._outputs[-1] if self._outputs else None
         again = last is not None and last.to < receivers[0] and last.message.body == call.body
@@ -237,7 +237,7 @@ class Core(TimedCore[Frame, str]):
         return True
 
     def _watch(self) -> None:
-        """Exactly those timers run that a layer has something to do for; progress makes them ring sooner."""
+        """Run exactly the timers that the layers list; progress of a layer makes its timer ring sooner."""
         before, self._waiting = self._waiting, self._all_waiting()
         for name in before.keys() - self._waiting.keys():
             self._deadlines.stop(name)
@@ -247,7 +247,7 @@ class Core(TimedCore[Frame, str]):
             self._deadlines.start(name, self._now)
 
     def _all_waiting(self) -> dict[str, int]:
-        """Return the waiting times of all layers, by the names of their timers."""
+        """Return the running timers of all layers by name, each with the number that its layer gives."""
         return {
             timer(level, of.name, of.of): mark
             for level, layer in enumerate(self._layers)

@@ -1,5 +1,5 @@
-"""Pinwheel: like CM, with several updates on their way, several numbers for each holder, and news of
-deliveries.
+"""Pinwheel: like CM (`chang_maxemchuk`), with several updates on their way, several numbers for each holder,
+and news of deliveries.
 
 Between its members it needs reliable queues. They all stay alive: a membership is not part of it.
 

@@ -211,8 +211,8 @@ class Snapshot(NamedTuple):
     violations: tuple[tuple[Violation, int], ...]
     kept: tuple[tuple[int, Identifier | None, bytes], ...] = ()
     external: tuple[int, int, tuple[tuple[int, int], ...]] = (0, 0, ())
-    """State of an external process: the highest number that it knows, the member that it asks next, and those
-    that have no more for it.
+    """State of an external process: the highest number that it has heard of, the member that it asks next,
+    and up to which number members of the ring have deleted all.
     """
 
 
@@ -230,15 +230,15 @@ class Core(TimedCore[Message, Timer]):
         ring: int | None = None,
         tracer: Tracer = NULL_TRACER,
     ) -> None:
-        """Begin with empty state (lines 1-7; 1-9). The first `ring` members have the token in turn, all
-        without it.
+        """Begin with empty state (lines 1-7; 1-9). The first `ring` members have the token in turn, by
+        default all of them.
 
         The others are external (section 4.4.3): they receive what is sent, ask for what they have missed, and
         send nothing of their own.
 
         Raises:
             InvalidMembership: fewer than two members, or `me` is not one of them.
-            ValueError: an interval or the back-off is not positive, or there are not so many members.
+            ValueError: an interval or the back-off is not positive, or `ring` or `resilience` is impossible.
         """
         super().__init__(me, members, tracer)
         self.ring = members if ring is None else ring
@@ -257,11 +257,11 @@ class Core(TimedCore[Message, Timer]):
         self._kept_bytes = 0
         self._kept_bytes_max = settings.kept_bytes
         self._gone: dict[int, int] = {}
-        """Members of the ring, and the highest number up to which each has nothing more."""
+        """Number up to which each member of the ring has deleted everything, if it has said so."""
         self._heard_of = 0
         """Highest number that this external process has heard of, even if it is too far ahead to be kept."""
         self._asks = 0
-        """The member of the ring that it asks next."""
+        """The member of the ring that this external process asks next."""
         self._queues = Queues(members)
         self._last_delivered = 0
         self._message_id = 0
@@ -840,7 +840,7 @@ class Core(TimedCore[Message, Timer]):
         return EXTERNAL_AHEAD if self.external else (self.me - self._queues.last_number) % self.ring
 
     def _impossible(self, identifier: Identifier, number: int) -> RbpViolation | None:
-        """Return the violation if there can be no such message with this number (0: without one), else None.
+        """Return the violation if a message with this identifier needs a higher number than this, else None.
 
         A source gives its messages consecutive identifiers, each one only when the previous message has a
         number.

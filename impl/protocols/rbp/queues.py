@@ -44,7 +44,7 @@ class Queues:
         self.number_of: dict[Identifier, int] = {}
         """Inverse of seqQ: the number of each message."""
         self.stable: dict[int, tuple[Identifier | None, bytes]] = {}
-        """Queue stableQ: messages that were removed from the others before their delivery."""
+        """Queue stableQ: messages that were removed from the other queues before their delivery."""
         self.last_number = 0
         """Number ts: the highest k such that all numbers 1..k are or were known."""
         self.highest = 0

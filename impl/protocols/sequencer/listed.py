@@ -56,7 +56,7 @@ __all__ = [
 ]
 
 _VIEW = 1
-"""A list is one view of the protocol."""
+"""Number of the view in all messages: a list is a single view of the protocol."""
 
 class Ack(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False, tag="ack"):
     """Acknowledgement: the sender has all messages up to this number."""
@@ -119,8 +119,8 @@ class ListedCore(OnList[Message], Core):
 
         Raises:
             InvalidMembership: fewer than two members, or `me` is not one of them.
-            ValueError: `pending_max` is not positive, or there are not so many members, or fewer than two of
-                them order messages.
+            ValueError: `pending_max` is not positive, or `core` is less than 2 or more than `members`, the
+                number of members.
         """
         super().__init__(me, members, settings, tracer=tracer)
         self._begin_list(core, kept_bytes)

@@ -96,8 +96,8 @@ class ListedCore(OnList[Message], Core):
 
         Raises:
             InvalidMembership: fewer than two members, or `me` is not one of them.
-            ValueError: an interval or the back-off is not positive, or there are not so many members, or
-                fewer than two of them order messages.
+            ValueError: an interval or the back-off is not positive, or `core` is less than 2 or more than
+                `members`, the number of members.
         """
         super().__init__(me, members, replace(settings, pending_max=1), tracer=tracer)
         self._begin_list(core, kept_bytes)

@@ -7,7 +7,7 @@ Rules of this file:
 3. "broadcasts it to the group" includes the sequencer, whose own copy is applied inside the step.
 4. Whoever calls `receive` has checked the message's ranges (`messages.flaw`). What no correct member says is
    counted in `violations` and changes nothing.
-5. What is kept is bounded. From the first own message that was not passed up on, a member names at most
+5. What is kept is bounded. A member's messages, from the first that was not passed up, are at most
    `pending_max`. The sequencer keeps at most SENT_MAX messages that somebody has not acknowledged; a request
    beyond is as good as lost, and asked again. So no number is more than SENT_MAX ahead of what anybody has
    passed up.

@@ -30,12 +30,12 @@ class Com(Layer):
     """Layer COM, which has no state."""
 
     def down(self, call: Down) -> None:
-        """Push the own address."""
+        """Push this member's address on the message, and pass it down."""
         body = pushed(Addressed(self.me, call.body))
         self.below(Cast(body) if isinstance(call, Cast) else Send(call.to, body))
 
     def up(self, call: Receive) -> None:
-        """Pop the address, and compare it with the sender's."""
+        """Pop the address, compare it with the sender's, and hand up the body if they agree."""
         addressed = popped(_DECODER, call.body)
         if addressed is None:
             self.violated(HorusViolation.MALFORMED, call.origin)

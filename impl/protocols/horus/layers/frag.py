@@ -36,7 +36,7 @@ _DECODER = msgspec.msgpack.Decoder(Fragment)
 
 
 class FragSnapshot(NamedTuple):
-    """The whole state."""
+    """The whole state of the layer FRAG at one member."""
 
     gathered: tuple[tuple[bytes, ...], ...]
 
@@ -61,7 +61,7 @@ class Frag(Layer):
             self.below(Cast(pushed(Fragment(start + step >= size, part))))
 
     def up(self, call: Receive) -> None:
-        """Gather a fragment of a message; report its sender if it is none, or if there are too many."""
+        """Gather a fragment of a message. Bytes that are no fragment, or one too many, are a violation."""
         fragment = popped(_DECODER, call.body)
         if fragment is None or len(self._gathered[call.origin]) >= self._parts_max:
             self.violated(HorusViolation.MALFORMED, call.origin)

@@ -32,7 +32,7 @@ class Cast(NamedTuple):
 
     body: bytes
     lasting: bool = True
-    """False if the message is worth nothing once the view has ended, as a token."""
+    """False if the message is worth nothing once the view has ended, as the token is."""
 
 
 class Send(NamedTuple):
@@ -109,7 +109,7 @@ class Layer(ABC):
 
     @abstractmethod
     def snapshot(self) -> Hashable:
-        """The whole state, immutable and canonical."""
+        """Return the whole state, immutable and canonical."""
 
     @abstractmethod
     def restore(self, snapshot: Any) -> None:
@@ -120,7 +120,7 @@ _ENCODER = msgspec.msgpack.Encoder()
 
 
 def pushed(header: msgspec.Struct) -> bytes:
-    """Return a header and the bytes behind it as bytes."""
+    """Return a header, which contains the body that it was pushed on, encoded as bytes."""
     return _ENCODER.encode(header)
 
 

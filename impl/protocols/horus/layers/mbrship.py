@@ -37,7 +37,7 @@ class Mbrship(Layer):
         self.below(Cast(pushed(InView(VIEW, call.body))))
 
     def up(self, call: Receive) -> None:
-        """Pop the number of the view, which must be the only one."""
+        """Pop the number of the view, and hand up the body; another view's number is a violation."""
         header = popped(_DECODER, call.body)
         if header is None or header.view != VIEW:
             self.violated(HorusViolation.MALFORMED, call.origin)

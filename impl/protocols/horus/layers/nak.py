@@ -69,8 +69,8 @@ class Negative(_Header, frozen=True, tag=3):
 
 
 class Status(_Header, frozen=True, tag=4):
-    """Status: the casts of the receiver that the sender has; and the number of its own casts, if that needs
-    an answer.
+    """Status: `received` is the number of the receiver's casts that the sender has; `sent` is the number of
+    the sender's own casts if the status asks for an answer, else 0.
     """
 
     received: int
@@ -82,7 +82,7 @@ _DECODER: msgspec.msgpack.Decoder[Header] = msgspec.msgpack.Decoder(Header)
 
 
 class NakSnapshot(NamedTuple):
-    """The whole state."""
+    """The whole state of the layer NAK at one member."""
 
     cast: int
     oldest: int
@@ -96,7 +96,7 @@ class NakSnapshot(NamedTuple):
 
 
 class Nak(Layer):
-    """Layer NAK."""
+    """Layer NAK: it numbers casts, keeps them until all have them, and has lost ones sent again."""
 
     intervals: ClassVar[tuple[str, ...]] = (ASK, TELL)
 
@@ -155,7 +155,7 @@ class Nak(Layer):
                 self._note(origin, received, sent)
 
     def _impossible(self, origin: int, header: Header) -> HorusViolation | None:
-        """Why no correct member says this now, or None."""
+        """Return the violation if no correct member sends this now, else None."""
         last = self._expected[origin] - 1 + self._room
         match header:
             case Data(place=place):
@@ -170,7 +170,7 @@ class Nak(Layer):
                 return HorusViolation.NUMBER_AHEAD if sent > last else None
 
     def _take_in(self, origin: int, place: int, body: bytes) -> None:
-        """A message: old, next or early."""
+        """Store a message unless it is old, and pass up all messages that are next in order."""
         self._owed.add(origin)
         if place >= self._expected[origin]:
             self._known[origin] = max(self._known[origin], place)
@@ -178,13 +178,13 @@ class Nak(Layer):
             self._pass_up(origin)
 
     def _pass_up(self, origin: int) -> None:
-        """Everything that is next, in order."""
+        """Pass up the messages of `origin` that are next, in order."""
         while (body := self._early[origin].pop(self._expected[origin], None)) is not None:
             self._expected[origin] += 1
             self.above(Receive(origin, body))
 
     def _answer(self, origin: int, place: int) -> None:
-        """A retransmission if the message is still buffered, else a place holder."""
+        """Send the requested message again if it is still buffered, else a place holder."""
         kept = place >= self._oldest
         header = Data(place, self._buffer[place - self._oldest]) if kept else PlaceHolder(place)
         self.below(Send(origin, pushed(header)))

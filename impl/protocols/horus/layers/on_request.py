@@ -1,8 +1,8 @@
 """TOTAL on one list of a group whose members change: the holder keeps the token until somebody asks for it.
 
-The paper leaves to "a special oracle" who gets the token next. Here it is one that waits: a member that has
-something to send, and no token, asks all. The holder numbers what it has, and passes the token to the next
-in rank that waits. So a group in which nobody sends is silent, and one that sends alone never asks.
+The paper leaves to "a special oracle" who gets the token next. Here a waiting member gets it: a member that
+has something to send, and no token, asks all. The holder numbers what it has, and passes the token to the
+next member in rank that waits. So a group in which nobody sends is silent, and a lone sender never asks.
 
 Questions of a member are counted from 1. The token says how many of each member's are answered, so that an
 old question that comes late moves nothing. The token goes to all, and everything that lasts has its number;
@@ -39,7 +39,7 @@ class Turn(_Body, frozen=True, tag=2):
 
 
 class Want(_Body, frozen=True, tag=3):
-    """The sender asks for the token, for the time with this number."""
+    """Request for the token; `question` counts the sender's requests, from 1."""
 
     question: Natural
 
@@ -48,7 +48,7 @@ _DECODER: msgspec.msgpack.Decoder[Ordered | Turn | Want] = msgspec.msgpack.Decod
 
 
 class OnRequestSnapshot(NamedTuple):
-    """The whole state."""
+    """The whole state of the layer TOTAL at one member."""
 
     total: TotalSnapshot
     asked: tuple[int, ...]
@@ -56,7 +56,7 @@ class OnRequestSnapshot(NamedTuple):
 
 
 class OnRequest(Total):
-    """Layer TOTAL of a list."""
+    """Layer TOTAL of a list: the token goes to a member that asks for it."""
 
     intervals: ClassVar[tuple[str, ...]] = ()
 
@@ -68,7 +68,7 @@ class OnRequest(Total):
         """Number of questions of each member that are answered, as the token said last."""
 
     def down(self, call: Down) -> None:
-        """Number the message if this member holds the token; otherwise ask for that."""
+        """Number the message if this member holds the token; otherwise ask for the token."""
         super().down(call)
         if self._waiting and self._asked[self.me] == self._answered[self.me]:
             self._asked[self.me] += 1

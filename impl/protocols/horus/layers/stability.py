@@ -54,28 +54,28 @@ class Passing(_Header, frozen=True, tag=2):
 
 
 class Has(_Header, frozen=True, tag=3):
-    """Word of having casts, alone."""
+    """Report of the casts that the sender has, without a cast of its own."""
 
 
 _DECODER: msgspec.msgpack.Decoder[Lasting | Passing | Has] = msgspec.msgpack.Decoder(Lasting | Passing | Has)
 
 
 class StabilitySnapshot(NamedTuple):
-    """The whole state."""
+    """The whole state of the layer MBRSHIP at one member."""
 
     received: tuple[tuple[int, ...], ...]
     told: tuple[int, ...]
 
 
 class Stability(Layer):
-    """Layer MBRSHIP of a list."""
+    """Layer MBRSHIP of a list: it learns which casts all members have."""
 
     def __init__(self, me: int, members: int, room: int) -> None:
         """Make the layer: at most `room` own casts are not stable."""
         super().__init__(me, members)
         self._room = room
         self._received = [[0] * members for _ in range(members)]
-        """Number of lasting casts of each member that each member has, as far as it has said so."""
+        """`[p][q]` is the number of lasting casts of q that p has, as far as p has reported it."""
         self._told = [0] * members
 
     def stable(self, source: int) -> int:
@@ -88,7 +88,7 @@ class Stability(Layer):
         return self._received[self.me][self.me] - self.stable(self.me) >= self._room
 
     def down(self, call: Down) -> None:
-        """Push what this member has."""
+        """Push the numbers of casts that this member has, and cast the message; count a lasting one."""
         if isinstance(call, Cast) and call.lasting:
             self._received[self.me][self.me] += 1
             self._cast(Lasting(self._tell(), call.body))
@@ -103,12 +103,12 @@ class Stability(Layer):
         return tuple(self._told)
 
     def tell(self) -> None:
-        """Say what has come since this member has said so last."""
+        """Cast a report of what this member has, if casts have come since its last report."""
         if self._told != self._received[self.me]:
             self._cast(Has(self._tell()))
 
     def up(self, call: Receive) -> None:
-        """Pop what the sender has, and hand up the body."""
+        """Pop the numbers of casts that the sender has, and hand up the body, if there is one."""
         header, origin = popped(_DECODER, call.body), call.origin
         if header is None or len(header.received) != self.members:
             self.violated(HorusViolation.MALFORMED, origin)
@@ -124,11 +124,11 @@ class Stability(Layer):
 
     @property
     def progress(self) -> int:
-        """Measure of progress: what everybody has."""
+        """Measure of progress: the number of casts that the members are known to have, summed up."""
         return sum(map(sum, self._received))
 
     def waits(self) -> tuple[Wait, ...]:
-        """Return the members that have not said to have all own casts."""
+        """Return the members that have not reported to have all lasting casts of this member."""
         own = self._received[self.me][self.me]
         late = [process for process in self.others if self._received[process][self.me] < own]
         return tuple(Wait(f"word of having cast {own}", process) for process in late)

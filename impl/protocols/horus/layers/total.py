@@ -8,8 +8,8 @@
 | `Another deterministic rule decides who the first token holder in  | process 0                           |
 | this view is (e.g., the lowest ranked member)`                     |                                     |
 
-The flush and what is ordered in it belong to the change of a view, and the view stays; so does, with them,
-the repair NUMBERS_FIRST, of the sentence "messages are delivered in the order of the rank of the source".
+Here the view stays, so that this layer has no flush. It does not need the repair NUMBERS_FIRST, which changes
+what a flush does: "messages are delivered in the order of the rank of the source".
 
 Source: van Renesse and others 1995, on TOTAL.
 """
@@ -41,7 +41,7 @@ WAITING_MAX = 32
 """Largest number of own messages that wait for the token."""
 
 AHEAD_MAX = 2**16
-"""Largest lead of a number over what a member has; the windows below allow less."""
+"""Largest lead of a number over what a member has; the windows of the layers below allow less."""
 
 
 class _Body(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
@@ -66,7 +66,7 @@ _DECODER: msgspec.msgpack.Decoder[Ordered | Token] = msgspec.msgpack.Decoder(Ord
 
 
 class TotalSnapshot(NamedTuple):
-    """The whole state."""
+    """The whole state of the layer TOTAL at one member."""
 
     waiting: tuple[bytes, ...]
     token: int
@@ -97,7 +97,7 @@ class Total(Layer):
         self._send_numbered()
 
     def _send_numbered(self) -> None:
-        """A holder numbers and sends what waits."""
+        """Number and send the waiting messages if this member holds the token; deliver what is next."""
         while self._token and self._waiting:
             body, number = self._waiting.popleft(), self._token
             self._token += 1
@@ -121,7 +121,7 @@ class Total(Layer):
             self._send_numbered()
 
     def _impossible(self, body: Ordered | Token) -> HorusViolation | None:
-        """Why no correct member says this now, or None."""
+        """Return the violation if no correct member sends this now, else None."""
         if isinstance(body, Token):
             second = body.to == self.me and (self._token != 0 or body.number < self._next_number)
             return HorusViolation.SECOND_TOKEN if second else None
@@ -131,7 +131,7 @@ class Total(Layer):
         return HorusViolation.NUMBER_AHEAD if number >= self._next_number + AHEAD_MAX else None
 
     def _deliver_numbered(self) -> None:
-        """Everything that is next, in the order of the numbers."""
+        """Hand up the messages that are next, in the order of their numbers."""
         while (item := self._numbered.pop(self._next_number, None)) is not None:
             self._next_number += 1
             self.above(Receive(*item))
@@ -168,7 +168,7 @@ class Total(Layer):
         return self._next_number + len(self._numbered)
 
     def waits(self) -> tuple[Wait, ...]:
-        """Return the token as the awaited thing, which comes from the member before."""
+        """Return a wait for the token, from the member before this one, if messages wait for it."""
         before = (self.me - 1) % self.members
         return (Wait("the token", before),) if self._waiting and not self._token else ()
 
