@@ -3,7 +3,7 @@ strangers are values that are counted.
 
 What an application may have to catch is a `GroupError`:
 
-- `LocalError`: the call was wrong (a second broadcast in a core, a payload too large, a closed group, an
+- `LocalError`: the call was wrong (a broadcast to a busy core, a payload too large, a closed group, an
   address that nobody can bind); nothing has changed.
 - `GroupFailed`: the group cannot go on, for the reason that it names, or this library failed inside a step
   and the cause is attached; the member has stopped.
@@ -129,13 +129,13 @@ class Rejection(StrEnum):
     FOREIGN_ADDRESS = "foreign_address"
     """Datagram from an address that is no member's."""
     FOREIGN_INCARNATION = "foreign_incarnation"
-    """Datagram for an earlier run of the receiver, or for none."""
+    """Datagram from an earlier run of its sender, for an earlier run of its receiver, or for no run."""
     FORGED = "forged"
     """Datagram whose seal does not verify: nobody with a key of the group sealed it for this member as this
     sender.
     """
     REPLAYED = "replayed"
-    """Datagram whose counter has come before, or is too old to decide."""
+    """Datagram whose counter has come before, or is so old that this cannot be decided."""
     FOREIGN_SENDER = "foreign_sender"
     """Message whose named sender is not a member."""
     FALSE_SENDER = "false_sender"

@@ -8,10 +8,10 @@ queue operation and no disk access.
 1. `record` puts an event into a bounded queue and returns. The thread makes lines of events and writes them.
 2. A close in order loses nothing, and ends the log with `end`. A process that is killed loses what it did not
    write yet: milliseconds.
-3. When the queue is full, events are dropped: counted in `dropped`, told by `logging` at once, and visible in
-   the log, whose indices have a gap there and which has no `end`. So is a write that fails, in `failure`.
-4. A message that the protocol takes or delivers is logged as the application's broadcast or delivery: between
-  the two is only the queue of the group.
+3. When the queue is full, events are dropped: counted in `dropped`, reported by `logging`, and visible in the
+   log, whose indices have a gap there and which has no `end`. A write that fails is recorded in `failure`.
+4. A message is logged as broadcast when the protocol takes it, and as delivered when the protocol delivers
+   it: between protocol and application is only the queue of the group.
 
 `antiphon verify DIRECTORY` judges the logs of all members. Source of the schema: docs/trace-schema.md. This
 module must not know a protocol or a transport.
@@ -36,10 +36,10 @@ from antiphon.impl.tracing import Broadcast, Deliver, Event, Receive, Send, Viol
 __all__ = ["EVENTS_MAX", "EventLog", "LogRefused"]
 
 EVENTS_MAX: Final = 100_000
-"""Largest number of events that wait for the writer; those of messages hold their payloads."""
+"""Largest number of events that wait for the writer; an event of a message holds the message's payload."""
 
 _BATCH_S: Final = 0.005
-"""The writer collects for so long what it writes at once."""
+"""Seconds for which the writer waits after a write, so that it writes several events at once."""
 
 _CHUNK: Final = 2_000
 """Largest number of events in one write."""

@@ -9,10 +9,10 @@ in one order.
                     print(source, payload)
 
 Such a group is one fixed set of members that all stay alive. When one of them ends, the group ends at all
-others: `GroupFailed` names the member that is silent, or what is missing and whose it is. A group that is
-joined goes on without it (`antiphon.impl.joined`). Own broadcasts that come while the protocol is busy travel
-together in its next message; as much waits as the layers may hold, and then `broadcast` waits
-(`antiphon.impl.layers`). An application that does not take its events holds back the broadcasts of all
+others: `GroupFailed` names the silent member, or the message that is missing and its member. A group that
+processes join goes on without the one that ended (`antiphon.impl.joined`). Own broadcasts that come while the
+protocol is busy travel together in its next message; when the layers hold as much as they may, `broadcast`
+waits (`antiphon.impl.layers`). An application that does not take its events holds back the broadcasts of
 members, instead of letting the events pile up: whoever broadcasts also iterates.
 
 This module must not know what a datagram holds, what a timer waits for or which messages a protocol has.
@@ -128,10 +128,10 @@ class Group:
         protocol that needs reliable queues sends to each all the same.
 
         `layers` holds the sizes of buffers and datagrams. `deliver`, the same at all members, says when a
-        message is delivered that does not say it itself: with "ordered", once its place among all messages is
-        known; with a number k, when k members have it with its place, so that k - 1 of them may end without
-        its being lost; with "all", when all have it. By default it is as with "ordered"; but a `protocol`
-        that is named does as it was made, and "rbp-resilient" is made as with "all".
+        message is delivered for which `broadcast` says nothing else: with "ordered", once its place among all
+        messages is known; with a number k, when k members have the message and its place, so that it survives
+        the end of k - 1 of them; with "all", when all have it. The default is "ordered" without `protocol`; a
+        given `protocol` keeps the delivery that it was made with, which is "all" for "rbp-resilient".
 
         Raises:
             UnknownDelivery: there is no such delivery.

@@ -84,26 +84,26 @@ class JoinedStatistics(NamedTuple):
     """Counts since this process last became a member."""
 
     changes: int
-    """Number of lists of members that have ended: an exclusion from the ordering and a return are two."""
+    """Number of lists that have ended: a member that stops ordering, and later orders again, ends two."""
     change_ms: dict[str, float]
-    """Milliseconds that these changes took in all, by phase: "reports" and "agreement"."""
+    """Milliseconds that all changes of the list took, by phase: "reports" and "agreement"."""
     suspicions: Counter[str]
     """Number of times that this member has "suspected" another one, "given up" one, and "trusted" one again.
     """
     blocked_s: float
-    """Seconds that this member reached no majority, in all, without the time that still lasts."""
+    """Seconds without a majority, in all; a time without one that still lasts is not counted."""
     exclusions: int
-    """Number of times that the others have gone on without it."""
+    """Number of times that the others have gone on without this process."""
     lateness: float
     """Factor by which this process's timeouts are longer, because it was late itself."""
     dropped: Counter[Rejection]
-    """Datagrams of no use, by kind."""
+    """Datagrams that were dropped, by the reason."""
     faults: Counter[str]
     """Datagrams that the operating system refused, by kind."""
 
 
 class Suspected(NamedTuple):
-    """Change of mind of this member about another one, and its evidence."""
+    """Change of this member's suspicion of another one, and its evidence."""
 
     of: Member
     kind: str
@@ -111,9 +111,9 @@ class Suspected(NamedTuple):
     at: float
     """Time of the change, in seconds since the epoch."""
     silent_s: float
-    """Seconds for which the other one had been silent then."""
+    """Seconds for which the other member had been silent then."""
     hinted: bool
-    """True if the operating system said that nobody listens at its port."""
+    """True if the operating system said that nobody listens at the other member's port."""
 
 
 class JoinedMeter(Protocol):
@@ -132,7 +132,7 @@ class Sent(NamedTuple):
 
 
 _sent = partial(tuple.__new__, Sent)
-"""`Sent` of a pair, in half the time."""
+"""Function that makes a `Sent` of a pair, in half the time that the class takes."""
 
 _LAYERS = Layers()
 
@@ -142,10 +142,10 @@ IRBP = "irbp"
 """Protocol of a group that names none: RBP's ring, figure 25, under the view changes of iRBP."""
 
 _LINGERS_S = 0.005
-"""Seconds between two looks of a leaving member whether the others still need it."""
+"""Seconds between two checks by a leaving member whether the others still need its datagrams."""
 
 _LOOKS_S = 0.1
-"""Seconds between two looks whether another member has to be asked for the state."""
+"""Seconds between two checks whether another member has to be asked for the state."""
 
 _SUSPICIONS_MAX = 1_000
 """Largest number of changes of mind about others that a group keeps."""
@@ -160,7 +160,7 @@ LEAVING_S = 5.0
 
 
 _LEAVING_QUICKLY_S = 1.0
-"""The same where a program ends for another reason, for example an interrupt."""
+"""Seconds that a leaving member waits for the others' agreement after an exception, such as an interrupt."""
 
 
 class JoinedGroup:
@@ -188,26 +188,26 @@ class JoinedGroup:
     ) -> None:
         """Make a process that joins the group with this name, or founds it.
 
-        `seeds` are addresses of processes that may be members, as ("db1", 7000) or "db1:7000"; who joins asks
-        them. They are the same everywhere. The process at the first of them founds the group, when `expect`
-        processes ask to be members, itself too, among them more than half of the seeds. With `bootstrap` this
-        process founds it, alone; it is for the first start of a group only. A founder asks the seeds first,
-        and founds nothing where a member answers. Nobody else ever founds, however long it waits.
+        `seeds` are addresses of processes that may be members, as ("db1", 7000) or "db1:7000", the same at
+        all processes; a joining process asks them. The process at the first seed founds the group, as soon as
+        `expect` processes ask to be members, itself included, more than half of the seeds among them. With
+        `bootstrap` this process founds the group alone, only at the first start of a group. A founder asks
+        the seeds first, and founds nothing if a member answers. No other process ever founds.
 
         `bind` is where this process listens: an address, a bound UDP socket that the group will close, or a
         `SharedSocket`, at which other groups of this process listen too. `advertise` is where the others
-        reach it, if that is another address. `name` is what people know it
-        by, by default its address; `meta` are bytes for the other members. `key` is as of `Group`.
+        reach it, if that is another address. `name` is its name for people, by default its address; `meta`
+        are bytes for the other members. `key` has the same meaning as for `Group`.
 
         `timeouts` say after which silences a member is suspected, and excluded: "local", "lan", "wan", or
         `Timeouts(...)` (`antiphon.impl.membership.detector`), the same everywhere. With `on_exclusion`
         "rejoin" a process that the others have taken for crashed comes back as a new member; with "fail" the
         group raises `GroupFailed` there. `state` gives and takes the application's state, so that who joins
         has what it has missed (`Store`). `protocol` orders the messages of a list of members: "irbp" is
-        RBP's ring, "rbp-reforming" the same with its Reformation, "sequencer" and "total" let one member
-        order for all, "horus" is the stack of Horus, "vsc" promises no order between sources, and takes no
-        `state`; or an implementation that has lists (`Implementation.listed`). `layers` and `metrics` are as
-        of `Group`. `log` writes down what the application gets, for a judge (`antiphon.impl.member_log`).
+        RBP's ring, "rbp-reforming" that ring with RBP's own Reformation, "sequencer" and "total" let one
+        member order for all, "horus" is the stack of Horus, "vsc" promises no order between sources, and
+        takes no `state`; or an implementation with lists (`Implementation.listed`). `layers` and `metrics`
+        are those of `Group`. `log` records what the application gets (`antiphon.impl.member_log`).
 
         Raises:
             InvalidSetting: an argument is of another kind than it must be, or out of its range, or the
@@ -239,8 +239,8 @@ class JoinedGroup:
         self._metrics = metrics
         self._log = log
         self._firsts: deque[tuple[View, Member]] = deque()
-        """First views of runs that nobody has taken yet, with their members: the log of a run
-        begins there.
+        """First view of each run that the application has not taken yet, with this process's identity in that
+        run: the log of the run begins there.
         """
         self._states = States(group, timeouts, self._flush, _milliseconds)
         self.state = state
@@ -249,12 +249,12 @@ class JoinedGroup:
         self._begins = True
         """True if the next view is the first one of this run."""
         self._plain = False
-        """True if nothing is done with an event but to give it: there is no state and no log, and nobody has
-        asked for a state.
+        """True if events are only handed on: there is no state and no log, and nobody has asked for a
+        state.
         """
         self._holds = False
-        """True if own messages wait for the state; a message that is in the state already is not delivered
-        here.
+        """True if own messages wait for the state: a message that the state contains already would not be
+        delivered here.
         """
         self._asks_since = self._complains_at = 0.0
         self._exclusions = 0
@@ -276,8 +276,8 @@ class JoinedGroup:
 
         Raises:
             UnusableAddress: the address cannot be bound, or a host not resolved.
-            InvalidSetting: a group of this name listens at the shared socket, or `state` was set since, and
-                the protocol has no order for it.
+            InvalidSetting: a group of this name listens at the shared socket; or `state` was set, and the
+                protocol has no order for a state.
             GroupClosed: the group was opened before, or the shared socket is not open.
         """
         if self._open or self._shell is not None:
@@ -330,9 +330,9 @@ class JoinedGroup:
         this call and the end of `async with` wait until they have them.
 
         Raises:
-            TimeoutError: they have not agreed in so many seconds; this member has stopped all the same, and
-                the
-                others will take it for crashed.
+            TimeoutError: the others have not agreed in so many seconds. This member has
+                stopped nevertheless, and the others will suspect and then exclude it as if it had
+                crashed.
         """
         if self._shell is None or not self._open:
             return
@@ -486,15 +486,15 @@ class JoinedGroup:
         way.
 
         Waits while this process is no member yet, a view changes, or as much is on its way as may be. A
-        message that was taken is delivered in the end, if this member stays one; who is excluded loses what
-        was not delivered, and so do its other broadcasts that wait. Who joins with `state` sends when it has
-        the others' state, which is loaded here where nobody iterates.
+        message whose call has returned is delivered in the end, if this member stays one. A member that is
+        excluded loses its messages that were not delivered, and its waiting calls fail. A process that joins
+        with `state` sends once it has the others' state; this call loads that state if no task iterates.
 
         Raises:
             TypeError, PayloadTooLarge: as `Group.broadcast`; nothing was done.
             GroupClosed: outside `async with`, or closed while waiting.
-            GroupFailed: this member was excluded before the message was sent, or before, and `on_exclusion`
-                is "fail"; or no member has a state to give.
+            GroupFailed: this member was excluded while the call waited; or it was excluded earlier, and
+                `on_exclusion` is "fail"; or no member has a state to give.
             Exception: what `load` of the state raises, if it runs here; nothing was sent.
         """
         if self._failure is not None or not self._open:
@@ -577,8 +577,8 @@ class JoinedGroup:
         """Return, without waiting, the events that the application has not taken yet; none while a state has
         to be given or loaded.
 
-        A caller that takes several events at once, and supplies a `state`, saves it as it is after all of
-        them.
+        If the group has a `state`, the next `save` has to return the state as it is after all of these
+        events.
         """
         self._fetched()
         if self._moves_states or self._states.awaited or self._taking.locked():
@@ -602,7 +602,7 @@ class JoinedGroup:
         log.taken(event)
 
     async def _come(self) -> bool:
-        """Move states, and wait a while for an event; return True if there is one."""
+        """Give and load states; return True if an event is there, else wait for news and return False."""
         await self._move_states()
         if self._events and not self._moves_states:
             return True
@@ -628,13 +628,13 @@ class JoinedGroup:
         self._moves_states = self._states.awaited
 
     async def _news_come(self) -> None:
-        """Wait until there is an event or a message, only briefly while a state has to be taken."""
+        """Wait until the group has news; while a state is awaited, wait only briefly."""
         self._news.clear()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._news.wait(), _LOOKS_S if self._states.awaited else None)
 
     async def _take_state(self) -> None:
-        """Take the state that has arrived; if there is none, have a member asked for it."""
+        """Load the state that has arrived; if none has, ask a member for one when that is due."""
         try:
             events = await self._states.take(self._membership, self._events)
         except GroupFailed as failed:
@@ -809,8 +809,8 @@ class JoinedGroup:
         return bool(self._events)
 
     def _begin_run(self, view: View, membership: Membership) -> None:
-        """Begin a run as a member with its first view. Fail the group if it was founded a second time while
-        this process has a state of the first.
+        """Begin a run as a member with its first view. Fail the group if it was founded anew, since this
+        process still has a state of the former group.
         """
         self._begins = False
         if view.number == 1 and self._exclusions and self.state is not None:

@@ -45,14 +45,14 @@ _COUNTED = (
     ("violations", "Messages that no correct member sends.", "violations", "kind"),
     ("transport_faults", "Datagrams that the operating system refused.", "transport_faults", "kind"),
 )
-"""A counter, its help, the field of `Statistics` and what its keys are."""
+"""Rows: name of a counter, its help text, the field of `Statistics`, and the meaning of the field's keys."""
 
 _STANDING = (
     ("events_to_take", "Events that the application has not taken.", "untaken"),
     ("broadcasts_waiting", "Calls of broadcast that the protocol has not taken.", "waiting"),
     ("waiting_seconds", "For how long the member has waited for others.", "waiting_s"),
 )
-"""A gauge, its help and the property of `Group`."""
+"""Rows: name of a gauge, its help text, and the property of `Group`."""
 
 _JOINED = ("group", "member")
 
@@ -62,14 +62,14 @@ _JOINED_COUNTED = (
     ("joined_transport_faults", "Datagrams that the operating system refused.", "faults", "kind"),
     ("view_change_milliseconds", "Time that changes of the members took.", "change_ms", "phase"),
 )
-"""A counter of groups that are joined, its help, the field of `JoinedStatistics` and what its keys are."""
+"""Rows for joined groups: a counter, its help text, the field of `JoinedStatistics`, its keys' meaning."""
 
 _JOINED_TOTALS: tuple[tuple[str, str, Callable[[JoinedStatistics], float]], ...] = (
     ("list_changes", "Changes of the members, or of those that order messages.", lambda it: it.changes),
     ("exclusions", "Times that the others have gone on without this member.", lambda it: it.exclusions),
     ("blocked_seconds", "Time without a majority.", lambda it: it.blocked_s),
 )
-"""A counter of groups that are joined, its help, and how it is read."""
+"""Rows for joined groups: name of a counter, its help text, and the function that reads it."""
 
 _JOINED_STANDING: tuple[tuple[str, str, Callable[[JoinedGroup], float]], ...] = (
     ("view_number", "The number of the last view.", lambda it: 0 if it.view is None else it.view.number),
@@ -82,7 +82,7 @@ _JOINED_STANDING: tuple[tuple[str, str, Callable[[JoinedGroup], float]], ...] = 
     ("joined_events_to_take", "Events that the application has not taken.", lambda it: it.untaken),
     ("joined_broadcasts_waiting", "Calls of broadcast that wait.", lambda it: it.waiting),
 )  # fmt: skip
-"""A gauge of groups that are joined, its help, and how it is read."""
+"""Rows for joined groups: name of a gauge, its help text, and the function that reads it."""
 
 
 class Metrics(Collector):

@@ -83,11 +83,11 @@ class Service(Store, Protocol):
     """An application whose requests are executed once, by one member, and whose state all members have."""
 
     def execute(self, request: bytes) -> tuple[bytes, bytes]:
-        """Return the answer to a request, and the update that `apply` makes of the state; empty for none.
+        """Return the answer to a request, and the update for `apply`; an empty update changes nothing.
 
-        It may be called twice for one request, with different results. It must not change the state, since
-        the update may be lost, and takes less than a heartbeat. An exception goes to the client, and the
-        state stays as it is.
+        This method may be called twice for one request, with different results. It must not change the state,
+        since the update may be lost, and must return within a heartbeat. An exception goes to the client, and
+        the state stays as it is.
         """
         ...
 
@@ -157,7 +157,7 @@ class PrimaryBackup:
     """One replica of a service, in a group in which nothing else broadcasts."""
 
     def __init__(self, group: JoinedGroup, service: Service, *, clients_max: int = CLIENTS_MAX) -> None:
-        """Replicate a service; call it before the group is open, whose state the replica saves and loads.
+        """Replicate a service. The group must not be open yet; this replica becomes the group's `state`.
 
         The last answers of `clients_max` clients are kept, the same number at all members. Beyond that the
         client is forgotten whose last request was executed longest ago.
@@ -181,7 +181,7 @@ class PrimaryBackup:
         self._waiting: dict[bytes, _Waiting] = {}
         """Request of each client that has no answer yet, at the primary."""
         self._executing = False
-        """True if the first of these requests was executed in this view."""
+        """True if the first waiting request was executed in this view, and its update is still to come."""
         self._sending: set[asyncio.Task[None]] = set()
         self._port = RequestPort(group.group, lambda: group.keys, self._received)
         group.state = self
@@ -203,8 +203,8 @@ class PrimaryBackup:
 
         Raises:
             GroupClosed: the group is not open.
-            GroupFailed: as iteration of the group; or the group was founded anew while this process lived,
-                whose state is of the earlier one.
+            GroupFailed: iteration of the group raises it; or the group was founded anew, while this process
+                still has the state of the former group.
             InvalidSetting: requests to a group of this name are taken at this socket already.
         """
         self._port.open(self._group.shared_socket)
@@ -443,8 +443,8 @@ class Client:
             RequestFailed: `execute` raised, or its answer or update was too large; nothing has changed.
             ClientForgotten: the group keeps no answers for this client any more, and executes none of its
                 requests. Whether this one was executed is not known. Make another client.
-            TimeoutError: there was no answer in so many seconds. It is executed once, or never; no more after
-                a later request of this client was executed.
+            TimeoutError: there was no answer in so many seconds. The request may still be executed, at most
+                once, and not after a later request of this client.
             GroupClosed: outside `async with`.
         """
         _see_size("a request", body := bytes_copy(body))

@@ -67,7 +67,7 @@ def implementation(name: str, **settings: Any) -> Implementation[Any]:
 
     Raises:
         UnknownProtocol: no protocol has this name; those that there are are listed.
-        TypeError, ValueError: it has no such setting, or the setting is impossible; or the stack is no stack.
+        TypeError, ValueError: it has no such setting, or the setting or the stack of layers is impossible.
     """
     if ":" in name:
         return implementation("horus", stack=name, **settings)

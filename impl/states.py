@@ -1,5 +1,5 @@
-"""State of an application in a group that processes join: given to a joining process, and taken by this one
-when it joins.
+"""State of an application in a group that processes join: this process gives it to processes that join, and
+takes it when it joins itself.
 
 A state belongs to a place in the common order: it contains all messages up to that number, and all views up
 to that one. Two members keep the state as it is where a view with joining processes begins, the cut; a donor
@@ -30,10 +30,10 @@ JoinedEvent = View | Delivery[Member] | Blocked | Unblocked
 """An event of a group that processes join."""
 
 _GIVEN_BYTES = 2**18
-"""Number of bytes of a state that are copied before the time is looked at."""
+"""Number of bytes of a state that are passed on before the clock is read again."""
 
 _GIVES_MS = 10.0
-"""Milliseconds for which the event loop waits for a state: its application takes no events anyway."""
+"""Milliseconds for which the making of a state holds the event loop before other tasks get a turn."""
 
 _logger = logging.getLogger("antiphon")
 
@@ -70,7 +70,7 @@ class States:
         self._clock = clock
         self._donors = Donors(timeouts)
         self._joined: frozenset[bytes] = frozenset()
-        """Incarnations of those for whom the state as it is now is to be kept."""
+        """Incarnations of the joining members for which the state as it is now has to be kept."""
         self._began_after = 0
         """The place in the common order after which this process became a member."""
         self.number = 0
@@ -108,8 +108,8 @@ class States:
     # Giving -------------------------------------------------------------------------------------------------
 
     async def give(self, transfers: Transfers) -> None:
-        """Keep the state as it is now, if it is time for that, and see that all processes that want it, and
-        may have it as of now, get it.
+        """Keep the state as it is now for members that have just joined, if that is due, and answer all
+        requests for the state that can be answered now.
         """
         if self.store is not None and self._joined:
             if not transfers.kept(*self.place):
@@ -136,7 +136,7 @@ class States:
         return self.store is None or self.awaited or self.place >= wanted.place
 
     async def _save(self, store: Store, transfers: Transfers, needed_by: Iterable[bytes]) -> None:
-        """Let the application make its state; when this is cancelled, it is made anew later.
+        """Let the application make its state; if this call is cancelled, the state is made anew later.
 
         The event loop goes on between pieces. An exception of the application is logged, and those that want
         the state are refused: they have to ask somebody else, and this member goes on.
@@ -169,8 +169,8 @@ class States:
     async def take(self, membership: Membership, events: Iterable[JoinedEvent]) -> list[JoinedEvent] | None:
         """Load the state that has arrived, and return the events that it does not contain.
 
-        None if no state has come, and another member is asked; or if the state is ahead of this process, so
-        that messages in it would be delivered here once more. Raises `GroupFailed`: no member has a state.
+        Return None if no state has come, and ask a member for one if that is due. Return None also while the
+        state is ahead of the events that have come here. Raises `GroupFailed`: no member has a state.
         """
         transfers = membership.transfers
         if transfers.state is not None and self.store is not None:

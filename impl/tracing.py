@@ -5,9 +5,9 @@ Rules:
 2. No event carries a clock. Across processes, order follows from the datagram identifier `(sender, counter)`:
    its `Send` comes before every `Receive` of the same identifier. Several receptions of one identifier are
    duplicates.
-3. A tracer never changes the behaviour of the traced code. Code that traces asks `tracer.recording` first, so
-  that
-   the null twin costs one attribute look-up.
+3. A tracer never changes the behaviour of the traced code. Code that traces asks
+   `tracer.recording` first, so that tracing with `NullTracer` costs one attribute
+   look-up.
 
 This module must not know any protocol: identifiers are pairs, messages are named by their kind.
 """

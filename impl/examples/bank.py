@@ -75,7 +75,7 @@ class Bank(Replica[int]):
         return bool(await self.execute(msgpack.encode(Open(account, amount))))
 
     async def move(self, source: str, target: str, amount: int, name: str | None = None) -> bool:
-        """Move money, with a name at most once; return False if an account is missing or has too little."""
+        """Move money, once under each name; return False if an account is missing or has too little."""
         return bool(await self.execute(msgpack.encode(Move(source, target, amount, name))))
 
     async def sum(self) -> int:

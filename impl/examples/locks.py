@@ -9,7 +9,7 @@ Lines of standard input: `acquire LOCK`, answered with the token once the lock i
 `dump`. The token is the number of the request in the common order. What a lock protects should keep the
 greatest token that it has seen and refuse smaller ones: then a holder that was asleep for long cannot harm. A
 lock is released by its holder's message, and by a view without its holder, at all members at the same place
-of the order. Who has lost its locks so, and is alive, gets its `release` refused.
+of the order. A member that has lost a lock by a view, and is alive, gets false from its `release`.
 
 Source of the fencing token: Burrows 2006, "The Chubby lock service", section 2.4 (a sequencer).
 """
@@ -131,8 +131,8 @@ class Locks(Replica[int]):
         return msgpack.encode({lock: list(claims) for lock, claims in self.claims.items()})
 
     def restore(self, state: bytes) -> None:
-        """Replace all claims by those in `state`; claims of an earlier member in this process do not
-        count.
+        """Replace all claims by those in `state`. Calls of `acquire` that still wait here fail: the member
+        that made them was excluded.
         """
         claims = msgpack.decode(state, type=dict[str, list[Claim]])
         self.claims = {lock: deque(each) for lock, each in claims.items()}

@@ -47,7 +47,7 @@ def owner(source: Source) -> str:
 
 
 class Replica(ABC, Generic[R]):
-    """One copy of a state; an asynchronous context manager within that of its group."""
+    """One copy of a state; an asynchronous context manager, entered within that of its group."""
 
     def __init__(self, group: Group | JoinedGroup) -> None:
         self.applied = 0

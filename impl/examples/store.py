@@ -28,7 +28,7 @@ Text = Annotated[str, Meta(max_length=1_000)]
 
 
 class Put(Struct, frozen=True, tag=True):
-    """Command: give a key this value; with `expected`, only if it has that one (None: no value)."""
+    """Command: give a key this value; with `expected`, only if its value is that one (None: no value)."""
 
     key: Text
     value: Text | None
@@ -58,7 +58,7 @@ class Store(Replica["str | bool | None"]):
         return bool(await self.execute(msgpack.encode(Put(key, value))))
 
     async def swap(self, key: str, old: str | None, new: str) -> bool:
-        """Give a key a new value if it has the old one (None: none); return True if it had."""
+        """Give a key a new value if its value is `old` (None: no value); return True if it was."""
         return bool(await self.execute(msgpack.encode(Put(key, new, (old,)))))
 
     async def get(self, key: str) -> str | None:

@@ -16,8 +16,8 @@ class Layers(NamedTuple):
     """Sizes of buffers and datagrams around a core, the same at every member."""
 
     datagram_bytes: int = 65_000
-    """The largest datagram. UDP over IPv4 carries 65,507 bytes, of which a shell needs some. On a network
-    whose packets are smaller it travels as several, and is lost with one of them."""
+    """Largest size of a datagram in bytes. UDP over IPv4 carries 65,507, of which a shell needs some. On a
+    network with smaller packets a datagram travels as several packets, and is lost with any of them."""
     ahead: int = 2
     """Largest number of own batches on their way at once."""
     buffer_bytes: int = 2**22
@@ -30,4 +30,4 @@ class Layers(NamedTuple):
     """Largest number of delivered bytes that an application may leave untaken; then no member sends anything.
     """
     message_bytes_max: int = 2**24
-    """The largest message."""
+    """Largest size of a message in bytes."""

@@ -3,26 +3,26 @@
 1. A message gets its identifier when it is put: the source's count, from 1. It waits until the core takes the
    next batch, which takes all that wait, in order, as far as there is room.
 2. At most `ahead` own batches are on their way, from the core's `broadcast` to its delivery here. So batches
-  grow with the load, and a single message goes at once and alone.
+   grow with the load, and a single message goes at once and alone.
 3. A message larger than a batch is cut: each but its last piece fills a batch alone. It is delivered with
    its last piece.
 4. Every member unpacks the same batches in the same order, so all give a message the same place: deliveries
    are numbered 1, 2, 3, ..., at each member, whatever numbers the core gives.
 5. A core delivers each source's payloads in the order in which they were broadcast. A payload that is no
    batch, or not the next one of its source, is ignored, by all members alike; `broken` counts them.
-6. What waits or is on its way has at most `buffer_bytes` and one message; then `full` is true and `put`
-   refuses. What comes in pieces has at most `message_bytes_max` of each source.
-7. A slow application slows all members, so that none of them stores more for it than there is room: each
-    batch reports how much of the common order its source's application has taken, and no batch of messages is
-    made
+6. Own messages that wait or are on their way have at most `buffer_bytes`, and one message more; then `full`
+   is true and `put` refuses. The pieces of one message have at most `message_bytes_max`.
+7. A slow application slows all members, so that none of them stores more for it than there is room. Each
+   batch reports how much of the common order its source's application has taken. No batch of messages is made
    while some application has not taken `untaken_bytes` of what was delivered. A member whose application has
-   taken a quarter of that since its last batch makes one, without messages if none waits. At most
-     `untaken_bytes`, one message, and the contents of `ahead` batches of each member are untaken.
-8. A message may ask to be delivered only when so many members have it with its place. All parts of a batch
-   wait for what the batch says: a message that asks for more begins the next one, and one that asks for less
-   waits behind the others anyway. Each batch tells how much of the common order its source has. Where a batch
-     asks for k members, its source and the k - 1 after it make a batch to report that they have it, without
-     messages if none waits; so k members have reported it before any other delivers it.
+   taken a quarter of that since its last batch makes a batch, without messages if none waits. So at most
+   `untaken_bytes`, one message, and the contents of `ahead` batches of each member are delivered and not
+   taken.
+8. A message may ask to be delivered only when k members have it with its place (`holders`). All parts of a
+   batch wait for the k of the batch: a message with a larger k begins the next batch, and one with a smaller
+   k waits with the others. Each batch reports how much of the common order its source has. After a batch with
+   k > 1, its source and the k - 1 members after it each make a batch to report that they have it, without
+   messages if none waits; so k members have reported it before any other member delivers it.
 
 No clock and no socket. This module must not know what a core does with a payload.
 """
@@ -69,7 +69,7 @@ class Batch(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc
     taken: Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
     """Number of bytes of the common order that the source's application had taken."""
     holders: Annotated[int, Meta(ge=1, le=MEMBERS_MAX)]
-    """Number of members that have the messages which are delivered."""
+    """Number of members that must have the messages of this batch before they are delivered."""
     held: Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
     """Number of messages of the common order that its source had."""
 
@@ -109,13 +109,13 @@ class _Source:
         self, last: int = 0, pieces: list[bytes] | None = None, taken: int = 0, held: int = 0
     ) -> None:
         self.last = last
-        """The identifier of its last part."""
+        """The identifier of the last part of this source that was unpacked here."""
         self.pieces = pieces
-        """The pieces of that part's message, if it goes on."""
+        """The pieces of the message to which this last part belongs, if more pieces follow; else None."""
         self.taken = taken
-        """Number of bytes that its application had taken, by its last batch."""
+        """Number of bytes that this source's application had taken, by the source's last batch."""
         self.held = held
-        """Number of messages of the common order that it had, by its last batch."""
+        """Number of messages of the common order that this source had, by its last batch."""
 
 
 class Batches:
@@ -157,7 +157,7 @@ class Batches:
         self._ahead = ahead
         self._ordered = ordered
         self._waiting: deque[tuple[bytes, int]] = deque()
-        """Payloads, and how many members have each when it is delivered."""
+        """Payloads that wait, each with the number of members that must have it before its delivery."""
         self._held_bytes = 0
         """Bytes of messages that wait or are on their way."""
         self._offset = 0
@@ -168,17 +168,17 @@ class Batches:
         """The bytes of each own batch that was taken and not delivered, in order."""
         self._delivered = 0
         self._delivered_bytes = 0
-        """The length of the common order, as far as it was delivered: the same place at every member."""
+        """Number of bytes of all messages delivered so far, which measures a place in the common order."""
         self._taken = 0
         self._told = 0
         self._owed = 0
-        """Last message that this member has to report to the others as received."""
+        """Number of the last message that this member has to report to the others as received."""
         self._told_held = 0
         self._released_bytes = 0
         self._kept: deque[_Kept] = deque()
         self._sources = [_Source() for _ in range(members)]
         self._counted: Sequence[int] = range(members)
-        """The members whose applications hold everybody back."""
+        """The members whose untaken bytes keep this member from making batches (rule 7)."""
         self._open = True
         """True if every other application has taken enough for another batch of messages."""
         self._names: Sequence[Any] = range(members)
@@ -191,14 +191,14 @@ class Batches:
     def go_on(self, names: Sequence[Any], ids: Sequence[int], number: int) -> None:
         """Continue after another list of members, before anything is delivered.
 
-        `names` are the members; so many messages of each, `ids`, were delivered before, `number` in all. Then
-        every message is delivered as soon as it is ordered (`holders` is 1).
+        `names` are the members; `ids` counts the messages of each that were delivered before, `number` all of
+        them. Then every message is delivered as soon as it is ordered (`holders` is 1).
         """
         self._names, self._ids, self._number = names, list(ids), number
 
     def count_on(self, sources: Sequence[int]) -> None:
-        """Wait only for the applications of these members. The others report nothing at present, and hold
-        nobody back.
+        """Let only the applications of these members hold back batches (rule 7). The other members report
+        nothing at present.
         """
         self._counted = sources
         self._look()
@@ -242,8 +242,8 @@ class Batches:
 
     @property
     def lacking(self) -> tuple[Wait, ...]:
-        """Return what this member waits for: the members that have not reported the next messages, which must
-        have them before their delivery.
+        """Return what this member waits for: a report from each member that must have the next messages
+        before their delivery, and has not reported them.
         """
         if not self._kept:
             return ()

@@ -9,11 +9,11 @@ An item is something to be sent; a segment is one datagram, and packs the items 
    that has nothing to send acknowledges after `ack_ms`, at once when a segment came out of its turn or again,
    and when an eighth of the window waits for it.
 3. What is missing below a segment that came is sent again: once at once, and then once in a round trip.
-4. When nothing new is acknowledged for a waiting time, the oldest is sent again, and as that arrives those
-   behind it, two, four, eight at a time. The waiting time follows the measured round trips (RFC 6298; what
-   was sent twice measures nothing, nor does what was on its way when the oldest was), is at least
-   `resend_ms`, and doubles up to `backoff_max` times. No round trip counts for more than `backoff_max` times
-   `resend_ms`: a clock that jumps, or a process that was stopped, has measured something else.
+4. When nothing new is acknowledged for a waiting time, the oldest segment is sent again; as acknowledgements
+   come, so are two, four, eight of those behind it. The waiting time follows the measured round trips (RFC
+   6298), is at least `resend_ms`, and doubles with each expiry, up to `backoff_max` times. Segments that were
+   sent twice measure nothing, nor does the first acknowledgement after an expiry. A round trip is cut to
+   `backoff_max` times `resend_ms`: a longer one comes from a clock that jumped, or a stopped process.
 5. A link on which everything is acknowledged sends nothing and has no timer.
 6. `full` says that more than `queue_bytes_max` wait for some member: whoever makes items stops then.
 
@@ -233,7 +233,7 @@ class _Link:
         self._factor = 1
         self._resend_at: float | None = None
         self._recovery = (0, 1, 0.0)
-        """Up to which number rule 4 sends again, how many next, and when it began."""
+        """State of rule 4: last number to send again, how many to send next, and the time when it began."""
         # Incoming.
         self._received = 0
         self._ahead: dict[int, tuple[bytes, ...]] = {}

@@ -51,7 +51,7 @@ class Addresses(NamedTuple):
 
 
 def peer(target: tuple[Any, ...]) -> Peer:
-    """Return the host and port of an address that the operating system returned."""
+    """Return host, port and scope (0 without one) of an address that the operating system returned."""
     return (target[0], target[1], target[3] if len(target) == 4 else 0)
 
 
@@ -143,7 +143,7 @@ _OPTIONS: dict[int, tuple[int, int, int]] = {
     socket.AF_INET: (socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, socket.IP_MULTICAST_IF),
     socket.AF_INET6: (socket.IPPROTO_IPV6, socket.IPV6_JOIN_GROUP, socket.IPV6_MULTICAST_IF),
 }
-"""By family: the options' level, and those that join a group and choose the network to send on."""
+"""Socket options by address family: their level, the one to join a group, the one to choose the network."""
 
 
 def _network(group: Address, target: Target, sender: socket.socket) -> bytes:

@@ -106,7 +106,7 @@ class Endpoint(Generic[M]):
             me, taking_part or members, layers, ordered=implementation.ordered
         )
         self.holders = implementation.holders or members
-        """Number of members that have a message when it is delivered, whatever the message asks for."""
+        """Least number of members that have a message when it is delivered, whatever the message asks."""
         inside = tracer if layers is None else _Inside(tracer)
         if taking_part is None:
             self.core = implementation.core(me, members, inside)
@@ -164,7 +164,7 @@ class Endpoint(Generic[M]):
 
         Raises:
             UnknownDelivery: the core does not wait for so many, and there are no layers that do.
-            Busy: `busy`; nothing was done.
+            Busy: `busy` is True; nothing was done.
             TypeError, PayloadTooLarge: as the core's `broadcast`, or with layers as `Batches.put`.
             GroupFailed: no number is left.
         """
@@ -187,7 +187,7 @@ class Endpoint(Generic[M]):
         """Handle the bytes of one datagram, whatever they are, from the address of member `sender`.
 
         Raises:
-            GroupFailed: it proves that the members have no common order any more.
+            GroupFailed: the datagram proves that the members have no common order any more.
         """
         self._now = now
         self._wake(now)

@@ -28,7 +28,7 @@ _EVERY_MS_MIN = 5.0
 """The shortest time between two heartbeats."""
 
 _BEATS = 30
-"""The number of heartbeats within the limit: the silence of a living member takes the loss of all of them."""
+"""Number of heartbeats within the limit: a living member is too silent only if all of them are lost."""
 
 _NOTED = 3
 """The number of missed heartbeats from which a silence is reported."""
@@ -51,7 +51,7 @@ class Heartbeats:
         self._others = tuple(process for process in range(members) if process != me)
         self._every_ms = min(_EVERY_MS_MAX, max(_EVERY_MS_MIN, limit_ms / _BEATS))
         self.limit_ms = max(limit_ms, _NOTED * self._every_ms)
-        """The silence that is too long: the limit, or a few heartbeats where these take longer."""
+        """The silence that is too long: the limit, or `_NOTED` heartbeats where these take longer."""
         self._beats = limit_ms != math.inf
         self._sent_at = dict.fromkeys(self._others, 0.0)
         self._since: dict[int, float] = {}

@@ -106,7 +106,7 @@ class Incarnations:
         """Return the endpoint's datagram in a frame from the address of `sender`, or the reason why there is
         none.
 
-        None for a greeting that does not name the own incarnation, empty for one that does.
+        Return None for a greeting that does not name the own incarnation, empty bytes for one that does.
 
         Raises:
             GroupFailed: the sender was started again.

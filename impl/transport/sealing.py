@@ -74,7 +74,7 @@ WINDOW = 4_096
 """Largest number of datagrams that may overtake another one between two members."""
 
 _OPENERS_MAX = 8
-"""The keys in use between two members at a time: two epochs, two keys, for one and for everybody."""
+"""Largest number of ciphers kept for a sender: of two epochs, under two keys, for one member and for all."""
 
 _MARK = b"antiphon 1 mark "
 _MARK_FOR_EVERYBODY = b"antiphon 1 all  "
@@ -212,7 +212,7 @@ class _Marked(NamedTuple):
 
     key: bytes
     to: int
-    """The own place, or EVERYBODY."""
+    """The place of this member if the frame is for it alone, else EVERYBODY."""
 
 
 class _Confirmed:
@@ -223,7 +223,7 @@ class _Confirmed:
     def __init__(self, source: bytes) -> None:
         self.source = source
         self.windows: defaultdict[int, ReplayWindow] = defaultdict(ReplayWindow)
-        """By receiver: the one, and EVERYBODY."""
+        """Counters that have come, by the receiver of the frames: this member, or EVERYBODY."""
         self.openers: dict[tuple[bytes, int], AESGCM] = {}
 
 

@@ -11,7 +11,7 @@ is for two incarnations: HKDF of the group's key, by both and the counter's uppe
 3. Each counter of an incarnation is accepted once. Counters are kept for PEERS_MAX incarnations; the one that
    was not heard for longest is forgotten first. From then on a frame is refused if its incarnation is unknown
    and no later than a forgotten one: it may have been recorded.
-4. Datagrams for an address without a known incarnation wait until that is known; only the last ones are kept.
+4. A datagram for an address without a known incarnation waits until that is known; a later one replaces it.
 
 Without a key frames have the same head, and are not sealed: whoever reaches the members takes part. No clock
 and no socket; this module must not know what the bytes hold.
@@ -80,7 +80,7 @@ class _Peer:
         self.openers: dict[tuple[bytes, int], AESGCM] = {}
         self.sealer: AESGCM | None = None
         self.counter = 0
-        """The last counter of a frame for it."""
+        """The counter of the last frame that was sent to this incarnation."""
 
 
 class Sessions:
@@ -97,7 +97,7 @@ class Sessions:
         self._counted = 0
         """The highest counter of a frame for an incarnation that was forgotten."""
         self._at: dict[Address, bytes] = {}
-        """Last incarnation that was heard from each address, and has heard this one."""
+        """Last incarnation at each address that has named the own incarnation, and so has heard it."""
         self._waiting: dict[Address, bytes] = {}
         self._greetings: dict[Address, tuple[float, int]] = {}
         self._frames: list[Frame] = []
@@ -168,8 +168,8 @@ class Sessions:
         return frames
 
     def _met(self, address: Address, source: bytes) -> None:
-        """Store the incarnation that runs at an address, and send the datagrams that waited for it; if there
-        are none, answer with a greeting, so that the other process knows this one too.
+        """Store the incarnation that runs at an address, and send the datagram that waited for it; if none
+        did, answer with a greeting, so that the other process knows this one too.
         """
         self._at[address] = source
         while len(self._at) > PEERS_MAX:

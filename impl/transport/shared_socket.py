@@ -29,8 +29,8 @@ from antiphon.impl.transport.shell import bound, enlarged, fault_kind
 __all__ = ["SharedSocket", "Sharing"]
 
 _RECEIVES_ERRORS = {socket.AF_INET: (socket.IPPROTO_IP, 11), socket.AF_INET6: (socket.IPPROTO_IPV6, 25)}
-"""Linux, by family: level and option with which errors come with the address that they are about (linux/in.h,
-linux/in6.h)."""
+"""Socket option by address family, on Linux, with which the system reports errors together with the address
+that they are about: level and number (linux/in.h, linux/in6.h)."""
 
 _MSG_ERRQUEUE = getattr(socket, "MSG_ERRQUEUE", 0)
 
@@ -94,7 +94,7 @@ class SharedSocket(asyncio.DatagramProtocol):
 
         Raises:
             UnusableAddress: the address cannot be bound, or its host not resolved.
-            GroupClosed: it was opened before.
+            GroupClosed: the socket was opened before.
         """
         if self._closed is not None:
             raise GroupClosed("a socket is opened once; make another one")
@@ -121,8 +121,8 @@ class SharedSocket(asyncio.DatagramProtocol):
         """Let a group send and receive through the socket.
 
         Raises:
-            InvalidSetting: a group of this name has one already.
-            GroupClosed: it is not open.
+            InvalidSetting: a group of this name uses the socket already.
+            GroupClosed: the socket is not open.
         """
         at = shown(self.socket.getsockname())
         if any(other.group == group.group for other in self._groups):
@@ -137,8 +137,8 @@ class SharedSocket(asyncio.DatagramProtocol):
     def send(self, frame: bytes, address: Address, faults: Counter[str]) -> None:
         """Send a frame, or lose it, and count the reason by kind in `faults`.
 
-        If the call fails with an error, the frame is sent a second time, since the error may belong to an
-        earlier frame. Otherwise the end of one member would lose datagrams to all others.
+        If the call fails with an error, the frame is sent again, `_TRIES` times in all, since the error may
+        belong to an earlier frame. Otherwise the end of one member would lose datagrams to all others.
         """
         for _ in range(_TRIES):
             if self._socket is None:

@@ -34,7 +34,7 @@ __all__ = ["Carriage", "Clock", "Faults", "SimulatedNetwork"]
 M = TypeVar("M")
 
 _ROUNDING_MS = 1e-3
-"""Less than any waiting time, and more than a deadline loses on its way through two clocks."""
+"""Milliseconds that count as a rounding error: a deadline loses less on its way through two clocks."""
 
 
 class Faults(NamedTuple):
@@ -226,8 +226,8 @@ class SimulatedNetwork(Generic[M]):
         return True
 
     def run_until_delivered(self, messages: int, *, limit_ms: float = 600_000.0) -> bool:
-        """Simulate until all members have delivered so many messages and every source knows; return False at
-        the limit.
+        """Simulate until all members have delivered so many messages and every source knows the numbers of
+        its own; return False at the limit.
         """
         return self.run(
             until=lambda: self.idle and all(len(delivered) >= messages for delivered in self.deliveries),
@@ -361,8 +361,8 @@ class SimulatedNetwork(Generic[M]):
 
 
 def _shell(me: int, members: int, keys: Keyring) -> Incarnations:
-    """Return the sealing of a member's datagrams, with an incarnation that is made from the member's number
-    and not at random.
+    """Return the layer that seals a member's datagrams; its incarnation is made from the member's number and
+    not at random.
     """
     own = incarnation(1, me.to_bytes(CHANCE_BYTES))
     return Incarnations(me, members, own, Sealed("simulated", me, own, keys))

@@ -40,7 +40,7 @@ __all__ = ["ORDERED", "Life", "SimulatedMembers", "Watcher"]
 _LAYERS = Layers()
 
 _ROUNDING_MS = 1e-3
-"""Less than any waiting time, and more than a deadline loses on its way through two clocks."""
+"""Milliseconds that count as a rounding error: a deadline loses less on its way through two clocks."""
 
 _OWN_MS = 0.1
 """Delay in milliseconds of a datagram to an earlier run of the own process, whatever the network does."""
@@ -310,8 +310,8 @@ class SimulatedMembers:
             self.begin(process)
 
     def jump(self, process: int, ms: float) -> None:
-        """Put the clock of a process forward by so many milliseconds; if `ms` is negative, stop it for so
-        long.
+        """Put the clock of a process forward by so many milliseconds; a negative `ms` makes the clock stand
+        still for so long.
         """
         offset_ms, rate = self._clocks[process]
         self._clocks[process] = Clock(offset_ms + ms, rate)

@@ -102,7 +102,7 @@ class UdpShell(Shell, asyncio.DatagramProtocol, Generic[M]):
         Raises:
             UnusableAddress: the address cannot be bound, or a host not resolved.
             InvalidMembership: two members are at one address.
-            GroupClosed: it was opened before.
+            GroupClosed: the shell was opened before.
         """
         if self._closed is not None:
             raise GroupClosed("a shell is opened once")
@@ -159,7 +159,7 @@ class UdpShell(Shell, asyncio.DatagramProtocol, Generic[M]):
         """Replace the keys: the first key is used, all are accepted.
 
         Raises:
-            InvalidKey: it was made without a key, or two of these cannot be told apart; nothing has changed.
+            InvalidKey: the shell has no key, or two keys cannot be told apart; nothing has changed.
         """
         if not isinstance(self._sealing, Sealed):
             raise InvalidKey("a member that was made without a key cannot get one while it runs")

@@ -147,7 +147,7 @@ class Admission(Generic[M]):
         """Make the filter of member `me` of 0..members-1.
 
         Raises:
-            InvalidMembership: the name is empty or too long, there are too many members, or `me` is none.
+            InvalidMembership: the name is empty or too long, there are too many members, or `me` is not one.
         """
         try:
             size = len(group.encode())
