@@ -37,7 +37,7 @@ class Finding:
     """A finding in state number `state`: `step` breaks `properties`, or (`error`) the specification cannot be
     executed there.
 
-    `step` is None when the error is not tied to one step: it lies in a predicate, or the machine did not say.
+    `step` is None where an error lies in a predicate, or where the engine did not say by which step it came.
     """
 
     state: int

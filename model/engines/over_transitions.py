@@ -70,8 +70,8 @@ class TransitionSpace:
             self._find(transitions.pack(state), NO_PARENT, 0)
 
     def __len__(self) -> int:
-        """Return the number of states that are known with their parents; an interruption may leave one state
-        without.
+        """Return the number of states that are recorded completely. An interruption may leave a last state
+        without its parent, which does not count.
         """
         return len(self._via)
 

@@ -27,8 +27,8 @@ from antiphon.spec.lang.declare import MethodDeclaration, ParameterDeclaration
 from antiphon.spec.lang.watch import working
 
 Answer = None | int | tuple[int, int] | tuple[int, int, tuple[int, ...]]
-"""Result of a compiled step: not enabled; the failed check; keep and add; keep, add and the broken
-properties.
+"""Result of a compiled step: None if it is not enabled, the number of a failed check, (keep, add), or (keep,
+add, numbers of the broken properties). The next state is `s & keep | add`.
 """
 
 

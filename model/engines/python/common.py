@@ -22,7 +22,7 @@ MOST_ACTIONS = 1024
 MOST_TEXTS = 8192
 MOST_FORMS = 64
 HANDLERS = ""
-"""Name of all handlers of events together."""
+"""Name that stands for the handlers of all events together."""
 
 _numbers = itertools.count()
 
@@ -40,8 +40,8 @@ def made_of(program: Program) -> dict[str, dict[tuple[Any, ...], Any]]:
 
 
 def _read(module: ir.Module) -> dict[str, tuple[object, ...]]:
-    """Return for each action everything that it depends on except the sizes; computed once for a form, since
-    comparing forms takes long.
+    """Return for each action everything that it depends on except the sizes; computed once for a module,
+    since comparing modules takes long.
     """
     known = _forms.get(id(module))
     if known is None:
@@ -58,7 +58,7 @@ def _read(module: ir.Module) -> dict[str, tuple[object, ...]]:
 
 
 _forms: dict[int, tuple[ir.Module, dict[str, tuple[object, ...]]]] = {}
-"""Results for the forms that were asked about last, by their identity."""
+"""Results of `_read` for recent modules, by the identity (`id`) of the module."""
 
 
 @lru_cache(maxsize=MOST_ACTIONS)

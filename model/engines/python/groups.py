@@ -19,7 +19,7 @@ from antiphon.model.ground.packing import Packing
 SMALL_BITS = 12
 """Largest number of bits that groups may read together to be joined."""
 CLOSE = 1.25
-"""Largest ratio of the bits that joined groups of several processes read to those of the larger one."""
+"""A step of several processes joins a group if both read at most so many times the bits of the larger."""
 
 
 class Group:
@@ -41,8 +41,8 @@ class Group:
             self.statics.append(step)
 
     def extends(self, old: Group) -> bool:
-        """Return True if every step that this group has and the group `old` has not, has a trigger that the
-        group `old` has not.
+        """Return True if this group is the group `old` with more triggers: the steps without a trigger and
+        the steps of each trigger of `old` are the same.
         """
         return self.statics == old.statics and all(
             self.triggered.get(bit) == steps for bit, steps in old.triggered.items()
@@ -94,8 +94,8 @@ class _Cluster:
 
 
 def _joined(clusters: Sequence[_Cluster]) -> list[_Cluster]:
-    """Return clusters joined: a cluster whose bits lie within another's joins it, the smallest such; then
-    small clusters join each other.
+    """Return the clusters after joining. A cluster whose bits all lie within other clusters joins the
+    smallest of these; then small clusters join each other.
     """
     kept: list[_Cluster] = []
     for cluster in sorted(clusters, key=lambda item: -item.mask.bit_count()):

@@ -84,8 +84,8 @@ class Writer:
         return f"({shifted} << {place.offset})"
 
     def joined(self, values: Iterable[tuple[Expression, int]], bits: int = 0) -> str:
-        """Return the text of these bits joined with those of the slots' values: constants as one number, and
-        all choices by one condition as one choice.
+        """Return the text of `bits` joined by "or" with these values, each shifted to its slot. Constants
+        become one number; choices by one condition become one conditional expression.
         """
         choices: dict[Expression, tuple[list[tuple[Expression, int]], list[tuple[Expression, int]]]] = {}
         texts = []
@@ -355,7 +355,7 @@ def _compiled(text: str) -> CodeType:
 
 
 _known = lru_cache(maxsize=4096)(_compiled)
-"""The code of a short text, which programs with other constants or repairs often have too."""
+"""Compile a short text, with a cache: programs with other constants or repairs often have the same text."""
 
 
 def _write_checks(writer: Writer, checks: Sequence[Check]) -> None:

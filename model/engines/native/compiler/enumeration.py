@@ -54,7 +54,7 @@ LARGE_NODES = 12_000
 compares most.
 """
 MOST_PARTS = 16
-"""Largest number of such parts."""
+"""Largest number of parts into which a large step (`LARGE_NODES`) is divided."""
 SELECTIONS = 2
 """Number of nodes that must compare a leaf before the step gets variants for its values."""
 
@@ -103,8 +103,8 @@ class Variant:
 
 @dataclass(frozen=True)
 class Branch:
-    """Branch of a plan: one choice of the unrolled parameters. `code` is that of the arguments with rank 0
-    for all other parameters; loops come outermost first.
+    """Branch of a plan: one choice of the unrolled parameters. `code` is the number of the step with this
+    choice and with rank 0 for all other parameters; loops come outermost first.
 
     `chosen[rank]` is the variant for a rank of the innermost loop's parameter; without loops there is one
     variant.
@@ -277,7 +277,7 @@ class _Planner:
         """Return a loop over a parameter, or over some of its values, and the step inside it. Guards that
         depend on the parameter alone are decided now and dropped.
 
-        The checks of a large step keep these guards: as the first conditions of all checks they cost little.
+        With `among` the checks keep these guards: as the first conditions of all checks they cost little.
         """
         rest = without_guards if among is None else enabled_without
         parameter = self.parameters[position]

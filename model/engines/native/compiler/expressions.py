@@ -44,7 +44,7 @@ from antiphon.model.ground.walk import fold
 from antiphon.model.ground.words import WORD, WORD_MASK, WordPacking
 
 Value = tuple[str, ...]
-"""The operands of a value: one, or for a wide set one a word."""
+"""The operands of a value: one operand, or for a wide set one operand for each word."""
 
 _MEETS = {
     UNION: "or", INTERSECTION: "and", SYMMETRIC_DIFFERENCE: "xor",
@@ -160,8 +160,8 @@ class Writer:
         return (self.emit(f"xor i1 {self._values[node.operands[0]][0]}, true"),)
 
     def _junction(self, node: Expression) -> Value:
-        """Return the operand of a conjunction or disjunction; most are one that was written before, with one
-        operand more.
+        """Return the operand of a conjunction or disjunction. If all its parts but the last were joined
+        before, the operand of these is used again.
         """
         operation = "and i1" if node.operator is AND else "or i1"
         before = self._junctions.get((node.operator, node.operands[:-1]))

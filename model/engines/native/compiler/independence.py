@@ -27,7 +27,7 @@ from antiphon.model.ground.walk import fold, parts
 from antiphon.model.ground.words import WORD, WordPacking
 
 MOST_NUMBERS = 1 << 10
-"""Largest number of pairs of numbers that are added up; beyond it an interval is used."""
+"""Largest number of pairs of values that are combined one by one; beyond it the interval is used."""
 
 Raw = int | bool
 Masks = npt.NDArray[np.uint64]
@@ -145,7 +145,7 @@ class _Variant:
         self._reads = self._writes = 0
         self._members: dict[Expression, None] = {}
         self._changes: list[tuple[int, Operator, Expression]] = []
-        """A set, and what it is joined with, or cut by, where that depends on inputs."""
+        """Sets that change by another set that depends on inputs: slot, operator, the other set."""
         self._value = Evaluator(())
         self._bounds: dict[Expression, tuple[int, int]] = {}
         self._numbers: dict[Expression, frozenset[int]] = {}

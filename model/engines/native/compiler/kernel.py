@@ -49,15 +49,15 @@ PARENTS_EVERY = 64
 TABLELESS = (fields.WALK, fields.BATCH)
 """Modes without a table of states."""
 SLEEP_WORDS, MOST_COMPARED = 2, 4096
-"""Number of words of a sleep set, where a program has more than 64 steps; and the largest number of steps for
-that.
+"""`SLEEP_WORDS`: number of words of a sleep set where a program has more than 64 steps. `MOST_COMPARED`:
+largest number of steps of a program that has sleep sets.
 """
 LINE_SECONDS, SQUARE_SECONDS, QUICK_SECONDS = 2e-5, 5e-8, 4e-6
-"""Seconds that LLVM needs for a line: with optimisation, one part for each line and one for each pair of
-lines; and quickly.
+"""Estimates of LLVM's time: with optimisation a function of n lines takes n `LINE_SECONDS` and n squared
+`SQUARE_SECONDS`; compiled quickly it takes n `QUICK_SECONDS`.
 """
 STEPS_SECONDS, LEAST_CAREFUL_SECONDS = 0.12, 0.04
-"""Largest number of seconds that LLVM may take for the steps; and the least for optimisation."""
+"""Seconds that LLVM may take for the steps of a program; and the least that are left for optimisation."""
 
 Native = Callable[..., int]
 

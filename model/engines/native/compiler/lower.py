@@ -17,11 +17,11 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping
 
 MEMORY = {"word": ("i64", 8), "half": ("i32", 4), "byte": ("i8", 1)}
-"""Memory operations. Loads: `word(base, index)` and so on; `set_word(base, index, value)` and so on store;
-`prefetch(address)` asks for a cache line. `count_bits(value)` counts those that are 1, `first_bit(value)` is
-the place of the lowest of them. `copy_words(to, from, count)` copies a constant number of words, to another
-place or the same. `equal_words(address, mask, value)` has a bit for each word of a cache line, 1 where what
-`mask` leaves of it is the value; `equal_bytes(address, value)` has one for each of sixteen bytes.
+"""Memory operations. `word`, `half` and `byte` of (base, index) load; `set_word(base, index, value)` and so
+on store; `prefetch(address)` asks for a cache line. `count_bits(value)` is the number of bits that are 1,
+`first_bit(value)` the place of the lowest of them. `copy_words(to, from, count)` copies a constant number of
+words. `equal_words(address, mask, value)` has a bit for each word of a cache line, 1 where `word & mask` is
+the value; `equal_bytes(address, value)` has a bit for each of sixteen bytes, 1 where the byte is the value.
 """
 
 _ATOMIC = {
@@ -30,8 +30,8 @@ _ATOMIC = {
     "compare_swap": "cmpxchg ptr {0}, i64 {1}, i64 {2} acq_rel acquire, align 8",
     "fetch_add": "atomicrmw add ptr {0}, i64 {1} acq_rel, align 8",
 }
-"""On words that several threads write, after base and index; `compare_swap` and `fetch_add` give what was
-there before.
+"""Operations on words that several threads write. Their arguments are a base, an index and values;
+`compare_swap` and `fetch_add` return the word as it was before.
 """
 _BITS = {
     "count_bits": "call i64 @llvm.ctpop.i64(i64 {0})",

@@ -51,7 +51,7 @@ _MAKERS: dict[Operator, Callable[..., Expression]] = {
 }  # fmt: skip
 
 _DECIDING = {AND: make.FALSE, OR: make.TRUE}
-"""The operand that decides what all operands give."""
+"""For a conjunction and a disjunction the operand that decides the value, whatever the others are."""
 
 
 class Substitution:

@@ -18,10 +18,10 @@ from antiphon.model.ground.form import Bits, Boolean, Expression, GroundStep, Nu
 from antiphon.model.ground.words import WORD, WORD_MASK, WordPacking
 
 ENABLED, WRONG, BROKEN = 1, 2, 256
-"""Bits of an answer; property number p is at `BROKEN << p`."""
+"""Bits of the answer of a step: enabled; a check failed; property number p is broken at `BROKEN << p`."""
 MOST_PROPERTIES = 55
 MOST_PATHS = 40
-"""Largest number of paths for which a wide set is computed path by path."""
+"""Largest number of paths through an expression (`_paths`) for which a wide set is updated in place."""
 
 
 class StepWriter(Writer):
@@ -137,8 +137,8 @@ class _WideUpdate:
         self.words = () if self.whole is None else writer(value)
 
     def _paths(self, node: Expression) -> int:
-        """Return the number of paths by which an update of single elements would reach a part of the
-        expression.
+        """Return the number of paths through an expression on which an update of single elements would reach
+        its innermost sets.
         """
         counts: dict[int, int] = {}
 

@@ -28,7 +28,7 @@ from antiphon.spec.lang import Index, Map, Program, SpecError, State, types
 from antiphon.spec.lang.assignment import frozen
 
 MOST_ORDERS = 5_040
-"""Largest number of orders that are tried."""
+"""Largest number of orders of interchangeable members that are tried in search of the least state."""
 MOST_MEMBERS = 20
 """Largest number of members whose orders can be counted in a word."""
 

@@ -26,7 +26,7 @@ CAPACITY = 1 << 27
 LEAST = 1 << 12
 SLOTS_A_ROW = 2
 BEHIND = (1 << 14) + batches.AHEAD
-"""Number of free slots behind the last: only very uneven hashes would need them all."""
+"""Number of free slots behind the last slot of a set: only very uneven hashes would need them all."""
 
 
 @dataclass(frozen=True)
@@ -164,8 +164,8 @@ class Batcher:
         return out
 
     def value_of(self, predicate: str, rows: Words, *, wanted: bool) -> tuple[npt.NDArray[np.bool_], bool]:
-        """Return the place of a row in which a predicate has the wanted value, and True if the value cannot
-        be computed in some row.
+        """Return a mask of the rows in which a predicate has the wanted value, and False. If the predicate
+        cannot be evaluated in some row, return a mask of the first of these rows alone, and True.
         """
         number = self.kernel.predicates.index(predicate)
         rows = np.ascontiguousarray(rows)

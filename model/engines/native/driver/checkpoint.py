@@ -32,9 +32,9 @@ PART = 1 << 24
 
 
 class Content(msgspec.Struct, forbid_unknown_fields=True):
-    """Content of a checkpoint: `key` names the program and its kernel; decisions are a state and the code of
-    a step, or -1; `asked` is that of a `Position`; `arrays` give the number of known bytes of each array, and
-    their checksum (`Store.arrays`).
+    """Content of a checkpoint. `key` names the program and its kernel. `decided` has, by property, the
+    deciding state and the code of a step, or -1. `asked` is as in `Position`. `arrays` has, by array, the
+    number of known bytes and their checksum (`Store.arrays`).
     """
 
     schema: str

@@ -25,7 +25,7 @@ FILLED = 0.3
 
 SMALLEST = 512
 SHARE = 3
-"""Least number of states of a part, and the largest share of the rest of a block."""
+"""A part has at least `SMALLEST` states; a larger one has at most 1 / `SHARE` of the rest of its block."""
 
 Counted = tuple[bytes, int]
 

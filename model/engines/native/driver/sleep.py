@@ -28,7 +28,7 @@ from antiphon.model.engines.native.driver.memory import Area
 from antiphon.model.ground.words import WORD
 
 COMPARED, COMPARED_AGAIN = 1 << 12, 8
-"""Number of expanded states at which steps get their bits; and the factor after which they get them anew."""
+"""Number of expanded states at which steps get bits in sleep sets; and its factor until they get new ones."""
 RING = 1 << 12
 """Number of sleep sets for which there is room at first; a power of two, as it stays."""
 

@@ -58,7 +58,7 @@ FIRST_REGION = 1 << 14
 FULL, FULL_OF_NUMBERS = 0.7, 0.85
 """Largest filled share of a table with slots of eight bytes, and of one for trees."""
 CROWDED = 0.9
-"""Largest filled share if all successors of a round were new; most are not."""
+"""Largest filled share of a table, counted as if all successors of a round were new (most are not)."""
 NUMBERS = 0.75
 """Share of a line of a table for trees that holds the numbers; the rest are bytes of hashes."""
 LARGE = 1 << 24
@@ -655,8 +655,8 @@ def _buffered(threads: int) -> int:
 
 
 def _apart(size: int) -> int:
-    """Round a size up so that memory which one thread writes often shares no cache line, nor the one fetched
-    with it, with that of another.
+    """Round a size up to a multiple of two cache lines, which are fetched together: so memory that one thread
+    writes often shares no such pair with memory that another thread writes.
     """
     return -(-size // CACHE_LINES) * CACHE_LINES
 

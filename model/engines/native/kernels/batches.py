@@ -6,9 +6,9 @@ hash begins at the slot that the hash gives, and slots are sorted by hash: a row
 takes its slot and moves it on. So rows leave the set in the order of their hashes (`in_order`), whatever the
 order in which they came, and rows that come in order touch memory in order.
 
-1. The search for a hash begins at its part of the whole range, `PARTS` times over: a partition has one of so
-   many equal ranges of hashes, and spreads over all slots. Behind the last slot there is room for rows that
-   are moved on.
+1. A set holds rows whose hashes lie in one of `PARTS` equal ranges, a partition (all hashes if `PARTS` is 1).
+   The range is spread over all slots: the search for a hash begins at its share of the range. Behind the last
+   slot there is room for rows that are moved on.
 2. `new_rows` passes over the set and over sorted runs of known rows together, and returns the rows that are
    in none. Within a run it jumps by the distance of the hashes, and looks around.
 3. Rows are compared whole wherever their hashes are equal.
@@ -28,19 +28,19 @@ from typing import Any
 from antiphon.model.engines.native.kernels.runtime import BROKEN_SHIFT, WRONG, hash_row, same
 
 STATES, BUFFER, SET, SLOTS, PARTS, CAPACITY, MOST, USED, SIFTED = range(9)
-"""Fields: addresses of the rows to expand, of the rows in the set, and of its slots; how many slots there are
-before the room behind them, and how many partitions; how many rows the buffer holds, and how many successors
-a state may have at most; how many rows are in the buffer, and how many of them in the set.
+"""Fields. Addresses: `STATES` of the rows to expand, `BUFFER` of collected rows, `SET` of the set's slots.
+Numbers: `SLOTS` of slots before the room behind them, `PARTS` of partitions, `CAPACITY` of rows that fit the
+buffer, `MOST` of a state's successors at most, `USED` of rows in the buffer, `SIFTED` of those in the set.
 """
 COUNTS, FAULTS, MARKS, FOUND, HASHES, TRANSITIONS, STATUS, ACTIVE, ASKING = range(9, 18)
-"""Fields of a context: how often each step was taken; a byte a step that says whether it is a fault; a word a
-row to expand (see `QUIET`); for each kind of finding the first step of it plus one; room for the hashes of
-sifted rows; the number of transitions; the answers of the steps of the present state, together; whether
-any step but a fault is possible; whether successors are only looked up in the set.
+"""Fields. `COUNTS`: how often each step was taken. `FAULTS`: a byte a step, 1 for a fault. `MARKS`: a word a
+row to expand (see `QUIET`). `FOUND`: for each kind of finding its first step plus one. `HASHES`: room for the
+hashes of sifted rows. `TRANSITIONS`: their number. `STATUS`: the joined answers of the present state's steps.
+`ACTIVE`: 1 if a step but a fault is possible. `ASKING`: 1 if successors are only looked up in the set.
 """
 RUNS, RUN_COUNT, SPREAD = range(18, 21)
-"""Runs of known rows, of four words each: where its rows are, how many, which was looked at last and its
-hash; how many runs; how many rows of the set belong to each partition.
+"""`RUNS`: the runs of known rows, four words each: the address, the number of rows, the row looked at last
+and its hash. `RUN_COUNT`: how many runs. `SPREAD`: how many rows of the set belong to each partition.
 """
 FIELDS = 21
 QUIET = 1

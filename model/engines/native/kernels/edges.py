@@ -1,8 +1,8 @@
 """Reachability without faults, from each state; these functions become machine code like those of `runtime`.
 
-`recover` makes the successors of known states again, from the last state to the first, and forgets them: for
-most states some successor has all bits by then. For the few others `link` stores the edges, and `sweep`
-carries bits along them until nothing is gained.
+A state has a bit for each property, set if it reaches a state in which the property is true. `recover` takes
+the bits of the successors, which it makes again, from the last state to the first: most states then have all
+bits. For the few others `link` stores the edges, and `sweep` carries bits along them until nothing is gained.
 
 The functions are in the subset of `lower`; `ROW` is a constant of a kernel.
 """

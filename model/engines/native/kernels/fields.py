@@ -3,40 +3,40 @@
 from __future__ import annotations
 
 STATES, PARENTS, TABLE, REGION, CONTEXTS, THREADS, BUFFERS, CAPACITY, MOST = range(9)
-"""Common fields of all threads: addresses of the arrays of states (a row each) and of parents (32 bits, of
-every `EVERY`th state), of the table; slots in a region; address of the contexts; how many threads; address of
-the first buffer; how many successors fit a buffer; how many a state may have at most.
+"""Common fields of all threads. Addresses: `STATES` (a row each), `PARENTS` (32 bits, of every `EVERY`th
+state), `TABLE`, `CONTEXTS`, `BUFFERS` (the first). Numbers: `REGION` of slots in a region, `THREADS`,
+`CAPACITY` of successors that fit a buffer, `MOST` of successors that a state may have.
 """
 BUFFER, HASHES, FROM, SLOTS, LISTS, LENGTHS, USED, COUNTS, FOUND, TRANSITIONS, NUMBER, RECENT = range(9, 21)
-"""Fields of one thread: its buffer of successors, their hashes and parents, the slots that were
-entered for them, the list of those of each region and its length; how many successors are in the buffer; how
-often each step was taken; the first finding of each kind; how many transitions were seen; the number of the
-thread; successors that it has seen lately (`runtime`), or 0: none are to be left out.
+"""Fields of one thread. `BUFFER`: its successors; `HASHES`, `FROM`: their hashes and parents; `SLOTS`: their
+slots; `LISTS`, `LENGTHS`: for each region its successors, and how many; `USED`: how many are in the buffer;
+`COUNTS`: how often each step was taken; `FOUND`: the first finding of each kind; `TRANSITIONS`: how many were
+seen; `NUMBER`: of the thread; `RECENT`: successors seen lately (`runtime`), or 0 to skip none.
 """
 EDGES, OFFSETS, OPEN, QUIET, REACH, ASKED, WANTED, PRINTS = range(21, 29)
-"""Fields for what can be reached: numbers of successors (32 bits) of the states that are listed (32 bits) and
-where those of each begin; a byte a state that says whether nothing but faults can happen, a word a state of
-what it reaches; the bits that are asked about, and those that are true somewhere; the fingerprint of each
-state (mode FINGERPRINT).
+"""Fields for reachability. `EDGES`: successors (32 bits) of the states that are listed in `OPEN` (32 bits);
+`OFFSETS`: where those of each begin; `QUIET`: a byte a state, 1 if nothing but faults can happen; `REACH`: a
+word a state, the bits that it reaches; `ASKED`: the bits that are asked about; `WANTED`: those that are true
+somewhere; `PRINTS`: each state's fingerprint (mode FINGERPRINT).
 """
 ROUND, ORDERS, SCRATCH, EXCHANGES, FIRSTS = range(29, 34)
-"""Fields for symmetry: the numbers of the exchanges that pass through all orders (a byte each), how many
-orders there are, room for two states (`move` uses it, too); how many exchanges there are, and whether each is
-the first of its set (a byte each).
+"""Fields for symmetry. `ROUND`: the numbers of the exchanges that pass through all orders (a byte each);
+`ORDERS`: how many orders; `SCRATCH`: room for two states (`move` uses it, too); `EXCHANGES`: how many
+exchanges; `FIRSTS`: a byte for each, 1 if it is the first of its set.
 """
 NODES, NODE_COUNT, NODE_TABLE, NODE_SLOTS, NODE_LIMIT, PATH, OUT, ASKS, ASK_COUNT = range(34, 43)
-"""Fields for states that are kept as trees (`tree`): addresses of the nodes (two words each), of how many
-there are, and of their table; its slots; with how many nodes no more successors are looked for until there is
-room; the words of the state that a thread has read last, and the numbers of its nodes; the place where a
-successor is written; the nodes that those which are not sifted ask for, and how many.
+"""Fields for states kept as trees (`tree`). `NODES`: address of the nodes (two words each); `NODE_COUNT`:
+address of their number; `NODE_TABLE`, `NODE_SLOTS`: their table, and its slots; `NODE_LIMIT`: number of nodes
+at which a search waits for room; `PATH`: the words of the state read last, and the numbers of its nodes;
+`OUT`: where a successor is written; `ASKS`, `ASK_COUNT`: the open requests for nodes, and how many.
 """
 SLEEPING, EXPLORED, SLEEPY, FREE, ORDINALS, CODES, ASLEEP, SIFTED, RING = range(43, 52)
-"""Fields for sleep sets (`runtime`), of `SLEEP` words each: addresses of those of known states that wait, of
-the steps that were taken from the state at hand, with room for its own sleep set, and of those of the
-successors in the buffer; for each ordinal the steps that are independent of the one that has it. Where a
-step's number is not its ordinal: the ordinal of each step (a byte), the step of each ordinal (32 bits), and a
-byte for each step behind one with the mark of those that sleep in the state at hand. How many successors in
-the buffer are sifted; which bits of a state's number say where its sleep set is.
+"""Fields for sleep sets (`runtime`), of `SLEEP` words each. `SLEEPING`: the sets of known states that wait;
+`EXPLORED`: the steps taken from the present state, and room for its own set; `SLEEPY`: the sets of the
+successors in the buffer; `FREE`: for each ordinal the steps independent of its step. Where a step's number is
+not its ordinal: `ORDINALS`: each step's ordinal (a byte); `CODES`: each ordinal's step (32 bits); `ASLEEP`: a
+mark byte, then a byte a step, equal to the mark if the step sleeps. `SIFTED`: how many successors in the
+buffer are sifted; `RING`: the bits of a state's number that are the place of its set.
 """
 FIELDS = 52
 

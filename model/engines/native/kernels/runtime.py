@@ -11,29 +11,29 @@ without an atomic operation:
 3. `settle`: what was entered first is new; a thread numbers the new states of its own buffer, beginning where
     the buffers before it end.
 
-Where one thread enters at a time, it does 2 and 3 at once: `absorb`. So it is with one thread, and with two
-(`pipeline`).
+With one thread, and with two (`pipeline`), only one thread enters at a time: there `absorb` does 2 and 3 at
+once.
 
-The winner of two equal successors is the first in order of discovery, whatever the number of threads; so are
-numbers, parents and traces.
+Of two equal successors the first in order of discovery is kept, whatever the number of threads. So numbers,
+parents and traces do not depend on it.
 
-What is kept of a state is a row: its words, or with `TREE` the one word that stands for them (`tree`).
+A state is kept as a row: its words, or with `TREE` the one word that stands for them (`tree`).
 
 The table is open addressing with linear probing within a region. A slot is 0 when free. By `MODE` it holds
 the whole row plus one (`DIRECT`: states below 2^63), 32 bits of the hash and the number of the state plus one
-(`WHOLE`: what it finds is compared with the row), a byte of the hash, never 0, and the number plus one
+(`WHOLE`: the row of that state is then compared), a byte of the hash, never 0, and the number plus one
 (`TREE`: a cache line has twelve numbers of 32 bits, and behind them sixteen bytes for those of the hash,
 which are compared at once), or the hash alone (`FINGERPRINT`). While a block is explored, a number with
 `PROVISIONAL` is a place in the buffers instead.
 
 With `SYMMETRIC` each successor is put in canonical form (`orbits`) before anything else is asked of it.
 
-Parents rise with the number of the state. So that of every `EVERY`th state is enough: of another, `origin`
-finds it between those of two such.
+The parents of later states have no smaller numbers. So only each `EVERY`th state has its parent stored: the
+parent of a state in between lies between two stored ones, where `origin` finds it.
 
-Most successors are seen again soon: a thread remembers `RECENTLY` of those that it has seen lately, in `SEEN`
-words each, and keeps them once: their hash, and the row, unless that is a single word, of which the hash says
-the whole.
+Most successors are seen again soon: a thread remembers `RECENTLY` of those that it has seen lately, and skips
+them. It keeps `SEEN` words of each: the hash, and the row, unless the row is a single word, which the hash
+determines.
 
 Steps in the sleep set of a state are counted and not taken (`sleep` says which, and why); where successors
 are made once more, nothing sleeps.
@@ -142,7 +142,7 @@ decompress: Any
 
 
 def hash_row(row: int) -> int:
-    """Return 64 bits of hash, never 0 as a fingerprint. For a single word the hash is one to one.
+    """Return the 64-bit hash of a row, never 0 in mode FINGERPRINT. For rows of one word it is one to one.
 
     For more words two at a time are multiplied, so that the multiplications overlap (wyhash's way).
     """
@@ -333,9 +333,9 @@ def sift(context: int) -> int:
 
 
 def remember(recent: int, row: int, hashed: int) -> int:
-    """Remember a row; return 1 if it was not seen recently, without a branch that could not be predicted.
+    """Remember a row; return 1 if it was not seen recently, else 0. The code has no unpredictable branch.
 
-    With 0 as the place of the memory no row counts as seen.
+    If `recent`, the address of the memory, is 0, no row counts as seen.
     """
     if recent == 0:
         return 1

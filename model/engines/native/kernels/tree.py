@@ -1,11 +1,11 @@
 """Tree compression: a state of many words is kept as one word, the root of a tree whose nodes states share;
 these functions become machine code like those of `runtime`.
 
-A node is two words: of a leaf two words of the state, of another the numbers of up to four nodes, 32 bits
-each; equal nodes are one. The root is the numbers of the two nodes below it, in one word, and has no number
-itself: it is what is kept of the state, and says the whole of it (Laarman, van de Pol and Weber 2011,
-"Parallel recursive state compression for free"). Of two states that differ in one word only the nodes from
-there to the root differ: one in states of up to four words, two in states of up to sixteen.
+A node is two words. A leaf has two words of the state; any other node has the numbers of up to four nodes,
+32 bits each. Equal nodes are stored once. The root is one word, the numbers of the two nodes below it, and
+has no number itself. A state is kept as its root, which determines it (Laarman, van de Pol and Weber 2011,
+"Parallel recursive state compression for free"). Two states that differ in one word differ only in the nodes
+from there to the root: one node in states of up to four words, two in states of up to sixteen.
 
 Half of the words stand below each side of the root. A thread keeps the state that it has read last as its
 words and the numbers of all its nodes (`PATH`): reading another one, and storing a successor, touches only
@@ -16,8 +16,8 @@ Nodes are numbered in the order in which threads come to them, which may change 
 but nothing that is made of them, since equal states, and only those, have equal roots in a run. The first
 thread takes the free slot (`compare_swap`) before it gives the number; others wait for that moment.
 
-The functions are in the subset of `lower`, and the ways through a tree are text for its number of words. This
-file knows nothing of the table of states.
+The functions are in the subset of `lower`, except those that go through a tree (`text`): they are LLVM text
+for its number of words. This file knows nothing of the table of states.
 """
 
 # mypy: disable-error-code="no-any-return"

@@ -20,23 +20,23 @@ from antiphon.model.engines.chance import FINISHER, GAMMA, OFF, START, STRIDE, W
 
 ACTIONS, FAULTS, ACTION_COUNT, STARTS, START_COUNT, LENGTH = range(6)
 SEED, SWARM, ROLES, PROPERTIES, PREDICATES = range(6, 11)
-"""Constant fields: the action of each step (32 bits) and whether an action is a fault (a byte); the initial
-states and their number; the greatest length of a walk; the seed and whether it is a swarm; the role of each
-predicate (a word); how many properties steps may break, and how many predicates there are.
+"""Constant fields. `ACTIONS`: the action of each step (32 bits). `FAULTS`: a byte an action, 1 for a fault.
+`STARTS`: the initial states. `LENGTH`: of the longest walk. `SWARM`: 1 for a swarm. `ROLES`: a word a
+predicate. `PROPERTIES`, `PREDICATES`: how many properties steps may break, how many predicates there are.
 """
 WEIGHT, FIRED, TAKEN, FOUND, SHORTEST, PLACES = range(11, 17)
-"""Addresses: the weights of the actions in this walk, how often each was taken, the steps of this walk, what
-was found in it (W + 2 words each), the length of the shortest run for each property and predicate, room for
-three states.
+"""Addresses. `WEIGHT`: the weights of the actions in this walk; `FIRED`: how often each was taken; `TAKEN`:
+the steps of this walk; `FOUND`: its findings (W + 2 words each); `SHORTEST`: the length of the shortest run
+that shows each property or predicate; `PLACES`: room for three states.
 """
 BASE, BEST, CODE, STATUS, WHERE, ACTIVE, FAILED, DONE, NOTED, STEPS, DEEPEST, QUIET = range(17, 29)
-"""Fields that change: the bits of this position; the least draw, its step, that step's answer, and the
-address of its successor; whether any step but a fault is possible; whether something went wrong; the steps
-of this walk; the number of findings; steps of all walks, the longest, quiet ends.
+"""Fields that change. `BASE`: bits of this position; `BEST`, `CODE`, `STATUS`, `WHERE`: the least draw, its
+step, that step's answer and successor; `ACTIVE`: 1 if a step but a fault is possible; `FAILED`: 1 after an
+error; `DONE`, `NOTED`: this walk's steps and findings; `STEPS`, `DEEPEST`, `QUIET`: over all walks.
 """
 FIELDS = 29
 UNUSED, INVARIANT, WITNESS, OBLIGATION = range(4)
-"""Role of a predicate."""
+"""Roles of a predicate."""
 WRONG = 2
 BROKEN_SHIFT = 8
 HIGHEST = (1 << 64) - 1
