@@ -25,10 +25,10 @@ import platformdirs
 
 MAGIC = b"antiphon entry 2\n"
 MOST_BYTES = 2**29
-"""Largest number of bytes in a directory of entries; a process looks when it first adds an entry."""
+"""Largest number of bytes in a directory of entries; a process checks it when it first adds an entry."""
 
 VARIABLE = "ANTIPHON_CACHE"
-"""The environment variable that names another directory; empty: nothing is kept."""
+"""Environment variable with the directory to use in place of the default; if it is empty nothing is kept."""
 
 
 @dataclass(frozen=True)

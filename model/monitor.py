@@ -36,8 +36,8 @@ class Monitor:
         self._handlers, self._predicates = self._text.bind(constants, self._refuse)
 
     def feed(self, event: object) -> tuple[Refusal, ...]:
-        """Run the handlers of `event`, and return the refusals in order: of each guard the first, with the
-        clashing event.
+        """Run the handlers of `event`, and return the refusals in order. Only the first refusal of each guard
+        in the log has the clashing event.
         """
         for handle in self._handlers.get(type(event), ()):
             handle(event)

@@ -35,9 +35,9 @@ from antiphon.spec.lang import Program, SpecError, State
 Levels = Callable[[Program], StateSpace]
 """Function that opens a `LevelSpace` of a program."""
 SEARCHING = 0.6
-"""Share of the time for a search whose states are gone through once more, for obligations and deadlock.
+"""Share of the time for a search, where obligations or deadlock then go through its states once more.
 
-In machine code that takes 0.6 of the time of the search.
+In machine code this second pass takes 0.6 of the time of the search.
 """
 SMALL = 20_000
 """Largest number of states of a space that is explored by generated Python, which is faster than compiling a
@@ -72,7 +72,7 @@ def check(
             states, else native.
         storage: how the native engine keeps states: threads, fingerprints, reductions, a directory. The
             result does not depend on threads; what fingerprints may miss and what reductions leave out is in
-            the report's notes. Verdicts and the lengths of traces are the same, but for lassos with symmetry,
+            the report's notes. Verdicts and lengths of traces do not change, but for lassos with symmetry,
             whose cycle ends where the state itself comes again; obligations need whole states, and symmetry
             decides no liveness property that is about each member by itself. With a directory, what does not
             fit into memory is on disk, and a later call goes on where this one ended, however it ended.

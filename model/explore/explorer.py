@@ -74,8 +74,8 @@ class Explorer:
         complete: whether every reachable state was seen and expanded.
         error: the first error of the specification.
         position: how far the walk is.
-        seconds: how long the walk took, from the question on (`limits`), and the time `earlier` of the walk
-            that it continues.
+        seconds: the time since the question was asked (`limits`), plus the time `earlier` of the walk that
+            this walk continues.
     """
 
     def __init__(

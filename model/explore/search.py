@@ -26,8 +26,8 @@ class Search(Visitor):
         error: the first error of the specification, in a step or a predicate.
         walk: the walk, with its counts and why it stopped.
 
-    `extra` are further predicates over states, as witnesses. `decides` is called with the name of each
-    decided property, and the number of steps.
+    `extra` are further predicates over states, treated as witnesses. `decides` is called with the name of
+    each decided property, and the number of steps.
     """
 
     def __init__(

@@ -19,7 +19,7 @@ MOST_VALUES = 4_096
 """Largest number of values of one number that are listed; beyond that only its interval is known."""
 
 MOST_TRIED = 64
-"""Largest number of values of a number that a guard rules out one by one."""
+"""Largest number of values of a slot that are tried one by one, to see which of them a guard rules out."""
 
 
 Listed = frozenset[int]

@@ -112,8 +112,8 @@ def matched(run: ForeignRun, bound: Program) -> Trace:
     that is broken at its end, if one is.
 
     Raises:
-        Damage: the two share no variable, a value is none of its variable's type, or no step leads to a
-            state.
+        Damage: the run and the program share no variable, a value is none of its variable's type, or no
+            step leads to a state.
     """
     names = [name for name in bound.variables if name in run.states[0]]
     if not names:

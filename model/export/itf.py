@@ -63,12 +63,12 @@ class _Meta(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     installed one.
     """
     binding: str = ""
-    """The binding of the implementation that the trace differs from, as "file.py:Name" relative to the file,
-    or "module:Name"; "" for one of the catalogue, or none.
+    """Place of the binding whose implementation deviates from the trace: "file.py:Name" relative to the file,
+    or "module:Name"; "" if the binding is one of the catalogue, or there is none.
     """
     made: list[int] | None = None
-    """The events of the last step that an implementation made too, by their places among those of the
-    specification; None for all.
+    """Positions, among the last step's events in the specification, of those that an implementation emitted;
+    None for all.
     """
 
 

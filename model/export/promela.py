@@ -33,8 +33,8 @@ from antiphon.model.ground.walk import fold, parts
 from antiphon.spec.lang import Program, SpecError, Step
 
 LARGEST_CONDITION = 1_500
-"""Number of nodes from which a condition is computed piece by piece in scratch variables; where it is false
-the option then leads back to its beginning.
+"""Number of nodes from which a condition is computed in scratch variables, piece by piece, within its option.
+If the condition is false, the option then leads back to its beginning and changes nothing.
 """
 
 SPECIFICATION = "specification"

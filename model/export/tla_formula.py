@@ -51,7 +51,7 @@ def formula(lines: Sequence[Line], values: Sequence[str], indent: int) -> list[s
 
 
 _WORD = re.compile(r'(?<![.\w"])(?:(?<=\\in )[A-Za-z_]\w*(?![\w"])|[A-Za-z_]\w*(?![\w"])(?! \|->))')
-"""A name that is used: no word of a string, no field of a record; a set after `in` is one."""
+"""Used names: words outside strings that are no field name before `|->`, and every set after `in`."""
 
 
 def _inlined(lines: Sequence[Line], values: Sequence[str]) -> tuple[list[Line], list[str]]:
@@ -88,7 +88,7 @@ def _inlined(lines: Sequence[Line], values: Sequence[str]) -> tuple[list[Line], 
 def _bare_value(text: str) -> str:
     """Return `x' = (y)` without the parentheses, unless y is a comparison or the like.
 
-    `x' = y = z` would have no meaning, and a conjunction without them another.
+    Without them `x' = y = z` would have no meaning, and a conjunction would be cut after its first part.
     """
     left, sign, right = text.partition(" = ")
     if not sign or not left.rstrip("'").isidentifier():
@@ -101,7 +101,7 @@ def _bare_value(text: str) -> str:
 _LOOSE = re.compile(r" (/\\|\\/|=>|=|#|<|<=|>|>=|\\in|\\subseteq) ")
 """Operators that bind no tighter than an equation."""
 _TO_THE_END = ("IF ", "LET ", "\\E ", "\\A ")
-"""Beginnings of texts that are one whole to their end."""
+"""Beginnings of expressions that extend to the end of their text, and need no parentheses."""
 
 
 def _outside(text: str) -> str:

@@ -143,7 +143,7 @@ def symmetric_difference(left: Expression, right: Expression) -> Expression:
 
 
 def single(size: int, rank: Expression) -> Expression:
-    """Return the set of this one rank, below `size`; empty when the rank is not."""
+    """Return the set of this one rank; the empty set where the rank is not below `size`."""
     if rank.operator is CONSTANT:
         value = int(rank.value)
         return bits(size, 1 << value if 0 <= value < size else 0)

@@ -35,7 +35,7 @@ budget may block a step.
 
 
 Leaves = tuple[int | bool, ...]
-"""Leaves of a state, or of several joined."""
+"""Leaves of a state, or of several states joined leaf by leaf."""
 
 Chosen = Callable[[Step], bool]
 """Function that selects the steps to check."""

@@ -3,7 +3,7 @@ of its arguments.
 
 Its result and its failing checks depend only on its arguments and on the variables that it reads. So both are
 cached and used again, in this step and in later ones: the checks under the condition of the place of the
-call. Handlers as in `expressions`.
+call. Handlers are registered as in `expressions`.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class Reads:
 
     def __init__(self) -> None:
         self.masks: dict[Expression, int] = {}
-        """Slots of each expression and of all below it."""
+        """Mask of the slots that an expression and its operands read, by expression."""
 
     def of(self, node: Expression) -> int:
         """Return the slots that the value of a node depends on, as a mask."""

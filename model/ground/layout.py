@@ -1,8 +1,8 @@
 """Layout of a state: each part lies in numbered slots, the leaves of the variables, in order of declaration.
 
 `flatten` and `unflatten` are exact inverses on the states of a program, and equal states have equal slots.
-Initial states come from the reference machine (CPython executes the text once for each): if a front end
-misread one, every engine would be wrong alike.
+Initial states come from the reference machine (CPython executes the text once for each): one that a front end
+misread would make every engine wrong in the same way.
 
 This file knows nothing of steps.
 """

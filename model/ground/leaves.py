@@ -68,11 +68,11 @@ def fit(leaves: Leaves, source: Shape, target: Shape) -> tuple[Leaves, Expressio
 
 
 def convert(leaves: Leaves, source: Shape, target: Shape) -> tuple[Leaves, Expression]:
-    """Return the value in the form of another type, and the condition that it has one there; bounds of
-    integers are ignored.
+    """Return the value in the form of another type, and the condition that the value has such a form; bounds
+    of integers are ignored.
 
-    To a wider type (optional, union, longer sequence) there always is one; to a narrower one if the value
-    happens to be in it.
+    Each value has a form of a wider type (optional, union, longer sequence). It has a form of a narrower type
+    only if it belongs to that type.
     """
     if source is target:
         return leaves, TRUE

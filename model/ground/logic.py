@@ -25,7 +25,7 @@ from antiphon.model.ground.intern import BOOLEAN, FALSE, TRUE, forget_too, numbe
 _NOT, _AND, _OR, _CHOOSE = table(), table(), table(), table()
 _JUNCTIONS = frozenset({AND, OR})
 _JOINED: dict[tuple[Expression, ...], Expression] = {}
-"""Conjunctions by their operands as given: a path is asked for again and again."""
+"""Conjunctions by their operands as given, since the condition of a path is asked for again and again."""
 forget_too(_JOINED)
 
 

@@ -51,7 +51,7 @@ def _node(
 
 
 def _split(expression: Expression) -> tuple[Expression, int]:
-    """Return x and c for `x + c`; anything else itself, and 0."""
+    """Return x and c for `x + c`; for any other expression the expression itself, and 0."""
     if expression.operator is ADD and expression.operands[1].operator is CONSTANT:
         return expression.operands[0], int(expression.operands[1].value)
     return expression, 0
@@ -95,7 +95,7 @@ def multiply(left: Expression, right: Expression) -> Expression:
 
 
 def divide(left: Expression, right: Expression) -> Expression:
-    """Return the quotient, rounded down; 0 when the divisor is."""
+    """Return the quotient, rounded down; 0 when the divisor is 0."""
     if right is number(1):
         return left
     a, b = interval(left), interval(right)
@@ -107,7 +107,7 @@ def divide(left: Expression, right: Expression) -> Expression:
 
 
 def modulo(left: Expression, right: Expression) -> Expression:
-    """Return the remainder, with the sign of the divisor; 0 when the divisor is."""
+    """Return the remainder, with the sign of the divisor; 0 when the divisor is 0."""
     a, b = interval(left), interval(right)
     if left.operator is CONSTANT and right.operator is CONSTANT:
         return number(a.low % b.low if b.low else 0)

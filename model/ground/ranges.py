@@ -1,7 +1,7 @@
 """Quantifiers and comprehensions as unrolled rounds; `any`, `all` and `next` stop as Python does.
 
-A round is evaluated only where no earlier round has decided: that matters for the checks inside it. Handlers
-as in `expressions`.
+A round is evaluated only where no earlier round has decided: that matters for the checks inside it.
+Handlers are registered as in `expressions`.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ class Run:
         before: the leaves of each variable at the beginning of the body.
         path: the conditions under which the present point is reached.
         pure: whether a predicate or value helper is being evaluated.
-        checks: those that did not fold away; in a value helper its own, as if it were all that is executed.
+        checks: the checks that are not constant; while a value helper is unrolled, those of the helper only.
         most: how many nodes may be kept; more are a `LargeStep`.
         rounds: how many rounds of ranges were unrolled.
     """

@@ -1,6 +1,6 @@
 """Sets as bits over the ranks of their elements; sequences as a length and items, with zeros beyond the end.
 
-Handlers as in `expressions`.
+Handlers are registered as in `expressions`.
 """
 
 from __future__ import annotations

@@ -6,12 +6,12 @@ in canonical form.
 | boolean | itself |
 | integer | the value itself, not its rank |
 | enumeration, index | its rank |
-| optional | whether it is present, then the leaves of the value; of None those of the least value |
+| optional | whether it is present, then the leaves of the value; None has those of the least value |
 | record | the leaves of its fields |
-| union | the number of the record, then the leaves of all records, of the others their least |
+| union | the number of the record, then the leaves of all records; absent records have their least value |
 | set | the ranks of its elements, as bits |
 | map | the leaves of each value, in key order |
-| sequence | its length, then `most` items; beyond the length those of the least value |
+| sequence | its length, then `most` items; each item beyond the length is the least value |
 
 Since what is absent has one form, two values are equal exactly when their leaves are. This file knows nothing
 of expressions or steps.

@@ -104,7 +104,7 @@ def _number(bits: float) -> str:
 
 @dataclass(frozen=True)
 class _Heaviest:
-    """Number of rounds of a part, as a logarithm, and the nested ranges that make them."""
+    """Number of rounds of a part of the form, as a logarithm, and the nested ranges that make them."""
 
     bits: float = -math.inf
     binders: tuple[ir.Binder, ...] = ()

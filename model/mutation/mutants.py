@@ -190,7 +190,7 @@ def _called(part: object) -> frozenset[str]:
 
 
 _calls: dict[int, tuple[ir.Definition, frozenset[str]]] = {}
-"""Names that the definitions which were asked about last call, by their identity."""
+"""Names of the helpers that recent definitions call, by the identity (`id`) of the definition."""
 
 
 def caused(
@@ -284,8 +284,8 @@ def _stand_in(function: FunctionType, owner: type, change: Change) -> type:
 
 
 def _changed(node: ast.FunctionDef, lines: tuple[str, ...], edits: tuple[Edit, ...]) -> list[str]:
-    """Return the lines of a method with the edits made; their number stays, except for lines that an edit
-    adds.
+    """Return the lines of a method with the edits made. The number of lines is the same, but for lines that
+    an edit adds.
     """
     first = min([node.lineno, *(item.lineno for item in node.decorator_list)])
     last = node.end_lineno or node.lineno

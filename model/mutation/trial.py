@@ -2,10 +2,10 @@
 still has.
 
 1. A property is *broken* by a mutant when it is violated and CPython confirms the run, or, for a witness,
-   when all states are seen and none is one. If a bound left it undecided it is *open*, and never broken.
+   when all states are seen and it is false in each. If a bound left it undecided it is *open*, not broken.
 2. A mutant that breaks nothing is *equivalent* within the constants when it has the same states and the same
-   steps. It is *inner* when it has others, but the judges of events see the same: the handlers' variables
-   take the same values together, also where nothing but faults can happen. Else it *survives*.
+   steps. It is *inner* when states or steps differ, but the judges of events see no difference: the handlers'
+   variables take the same values together, also where nothing but faults can happen. Else it *survives*.
 3. A mutant that runs into an error of the specification (a value leaves its domain) before it breaks anything
    is *invalid*, and so is one that is no specification: every check would report it, and it says nothing
    about any.
@@ -16,7 +16,7 @@ still has.
    compared by the judged variables only, and never called equivalent; it is *undecided* where not all states
    are seen, of it or of the program.
 7. Where only broken properties are asked for, the program itself is not explored; a brief question uses
-   generated Python, any other machine code.
+   generated Python, any other question machine code.
 
 This file knows nothing of claims, and of operators only that they make mutants.
 """
@@ -71,7 +71,7 @@ ONE_THREAD = StorageOptions(threads=1)
 """Storage options with one thread: programs are tried in parallel, not the states of one."""
 
 LARGE = 200_000
-"""Largest number of nodes of a step whose equality is decided."""
+"""Largest number of nodes of a step that is analysed, to see whether it could break a property."""
 
 NO_BEGINNING = "it has no initial state"
 BUDGET_SPENT = "a budget is spent"
@@ -163,7 +163,7 @@ class Trial:
 
     def touched(self, mutant: Mutant | LeftOut) -> frozenset[str]:
         """Return the properties that a mutant may affect: those that read a variable written by the changed
-        actions or their handlers, and those that these expect; all properties where a repair is left out.
+        actions or their handlers, and those that they expect; all properties where a repair is left out.
         """
         if isinstance(mutant, LeftOut):
             return frozenset(self.kinds)

@@ -25,19 +25,19 @@ from antiphon.model.verdict import InternalError
 
 SEEDS = (0, 1, 2, 3)
 TIMES = (2.0, 8.0)
-"""Seconds for each seed, in the first round and in the second."""
+"""Seconds for a question with each seed: in a first round of all seeds, and in a second."""
 
 BRIEF = 0.5
-"""Seconds for questions with fewer assumptions, which may suffice."""
+"""Seconds for a first try with some of the assumptions, which may suffice."""
 
 STABLE_WITHIN = 10.0
 """Seconds within which every seed must prove an obligation that is called stable."""
 
 AGAIN = 5.0
-"""Seconds for a core in the other configuration."""
+"""Seconds to prove the core of a proof again, in a second configuration of Z3."""
 
 OTHERS = 2
-"""Number of further seeds that replace the second configuration, where that gives no answer."""
+"""Number of further seeds that must prove a core where the second configuration gives no answer."""
 
 VERSION = "proofs 1"
 """Version of the cache; it changes when cached cores could be wrong."""

@@ -53,7 +53,7 @@ MOST_CLAUSES = 64
 """Largest number of formulas into which a disjunction is split."""
 
 MOST_MADE = 16
-"""Largest number of terms that a function makes for instances."""
+"""Largest number of terms that are made by applying a function, for instances of an invariant."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Question:
 
     Attributes:
         asserted: names and formulas; a name may come more than once.
-        texts: each of them as it was before what exists got a name: by it a proof is found again.
+        texts: the text of each formula, as a rule before Skolemization; a cached proof is found by it.
         limited: the names of what is assumed of the terms of the step only, each with the cycle that it would
             close.
     """

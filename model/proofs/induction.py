@@ -36,7 +36,7 @@ class Decided:
         sizes: the sizes at which it was found, in words; empty if there is none up to `MOST_SIZE`.
         trace: the step, from a state that may be unreachable; or the run from an initial state.
         verdict: the verdict of the exploration, when it is a violation.
-        reached: whether every state that can be reached was seen, so that the first state cannot be.
+        reached: whether all reachable states were seen, and the first state of the step is none of them.
     """
 
     sizes: str

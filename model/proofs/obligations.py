@@ -35,7 +35,7 @@ INITIAL = "initially"
 """Name of the step that stands for the initial states."""
 
 PREDICATES = "the text of the invariants"
-"""Name of the step of obligations about the text of invariants, not about a step."""
+"""Name in place of a step, in obligations that the text of the invariants has no error."""
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ from antiphon.spec.lang import types
 from antiphon.spec.lang.errors import Location
 
 Linear = tuple[tuple[str, int], ...]
-"""Linear sum: constants by name with their coefficients, sorted; the number itself under the empty name."""
+"""Linear sum: constants by name with their coefficients, sorted; the constant term has the empty name."""
 
 MOST_COUNTED = 4
 """Largest number of elements up to which a set is counted element by element."""
@@ -90,8 +90,8 @@ class QuorumClass:
         """Return the condition that such a set exists: `TRUE` when one exists for all constants from 1
         upwards, else a proposition.
 
-        The whole index passes a test unless the bound is greater than its size, so where a constant counts
-        more than that.
+        Such a set exists exactly if the whole index passes the test, so it may be missing where `bound` can
+        be more than `factor` times the size of the index.
         """
         bound = dict(self.bound)
         assert isinstance(self.index.size, str)

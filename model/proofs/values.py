@@ -109,7 +109,7 @@ Spread = tuple[Formula, tuple[str, ...], tuple[Term, ...]]
 """Possible value in parts: the condition that a value is this one, the names of its parts, and its terms."""
 
 Boundary = Callable[[int | str], "int | Term"]
-"""Number or term of a size expression over the constants."""
+"""Function that gives a size expression over the constants its number or its term."""
 
 
 class Outside(SpecError):

@@ -68,7 +68,7 @@ def check_refinement(
     Returns:
         A report with one verdict, `Refinement`: holds, violated with the shortest trace to a transition that
         is no step, or unknown (a bound, an error of the specification, a machine that never does what its
-        witnesses ask for). Of a monitor, the verdicts of its own properties.
+        witnesses ask for). With "native" it has verdicts on the monitor's own properties instead.
 
     Raises:
         SpecError: the mapping lacks a helper or a monitor, or the program is of another specification.
@@ -92,8 +92,8 @@ class _Refines(Visitor):
     """Visitor of the protocol's transitions: it records the mapped state of each state, and how each change
     of the mapped state is explained.
 
-    `why` is not empty when a transition is no step of the machine (`failed`: its state and step), or an
-    initial state none of its states.
+    `why` is not empty when a transition is no step of the machine (`failed`: its state and step), or when
+    an initial state maps to no state in which the machine can be.
     """
 
     def __init__(self, refinement: Refinement, transitions: Transitions, abstract: Program) -> None:

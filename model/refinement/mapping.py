@@ -60,7 +60,7 @@ def images(concrete: Program, abstract: Program) -> tuple[Image, ...]:
     protocol.
 
     Raises:
-        SpecError: the mapping says nothing about one.
+        SpecError: the mapping says nothing about a variable.
     """
     return tuple(_image(concrete, abstract, name, domain) for name, domain in abstract.domains.items())
 

@@ -27,7 +27,7 @@ MOST_TRIED = 20_000
 """Largest number of steps that are tried without their guards, to name the one that was disabled."""
 
 Events = tuple[tuple[Any, tuple[Any, ...]], ...]
-"""Emitted events, by process: an event without a process counts as one of its own."""
+"""Emitted events in groups, one for each process, and one (number -1) for all events without a process."""
 
 
 def by_process(events: Iterable[Any]) -> Events:

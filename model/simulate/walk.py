@@ -51,9 +51,9 @@ MANY_STEPS = 100_000
 MOST_REMEMBERED = 1 << 18
 """Largest number of states for which it is cached whether a budget blocks a step."""
 TOGETHER = 256
-"""Number of walks that a thread takes at a time, where they are short."""
+"""Largest number of walks that a thread takes at a time."""
 STEPS_TOGETHER = 2_000_000
-"""Number of steps that a thread takes at a time, where that is more than a walk."""
+"""Number of steps that the walks which a thread takes at a time may have together, if they are several."""
 LOOK_EVERY = 255
 """Number of steps between two checks of the bounds, in a walk by a machine."""
 
@@ -83,7 +83,7 @@ def simulate(
         walks: how many walks.
         steps: the greatest number of steps of a walk.
         swarm: each walk draws which faults may happen, and a weight for each action.
-        to_errors: nothing is said of the specification where walks run into errors of it.
+        to_errors: give no verdict about an error of the specification that a walk runs into.
         engine: what takes the walks; `auto` takes machine code for many steps, unless a machine is given.
         threads: how many, of the native engine; None for as many as there are processors.
         bounds: looked at between walks; their depth bounds a walk as `steps` does, and states count as often
@@ -413,8 +413,8 @@ class _Tally:
                 walker.know(item.property, len(known.steps) + (walk < known.walk))
 
     def _is_known(self, item: Noted, walk: int) -> bool:
-        """Return True if only a spent budget is to blame for a finding, and an earlier walk has shown the
-        same.
+        """Return True if only a spent budget is to blame for a finding, and an earlier walk has recorded that
+        for the same property.
         """
         return (
             self._held[item.words] is not None

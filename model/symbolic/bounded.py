@@ -171,7 +171,7 @@ def _liveness(program: Program, name: str) -> Verdict:
 
 
 def _report(program: Program, listed: list[Target], searches: list[Search], clock: Clock) -> Report:
-    """Return the report with the verdicts so far; the specification has one only if it has an error.
+    """Return the report with the verdicts so far. The specification itself has one only if it has an error.
 
     The last of the searches is the one for errors.
     """

@@ -1,9 +1,9 @@
-"""Execution of Z3's counterexamples by the reference, which must see the same.
+"""Execution, by the reference, of the runs that Z3 finds: the reference must confirm what they show.
 
-The model is read as a list of steps, off the selectors.
+The steps of a run are those whose selectors are true in Z3's model.
 
-A run that the reference refuses, or that does not show there what Z3 claims, is a failure of this engine:
-`InternalError`.
+It is a failure of this engine (`InternalError`) if the reference refuses a run, or if the run does not show
+what Z3 claims.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from antiphon.model.verdict import InternalError, PropertyKind
 from antiphon.spec.lang import Program, SpecError, State, Step
 
 MOST_STATES = 10_000
-"""Largest number of states that the reference enumerates."""
+"""Largest number of states among which the reference looks for a way back to where an obligation is true."""
 
 MOST_SECONDS = 5.0
 """Seconds for which the reference looks for a way back that Z3 has shown not to exist."""
@@ -50,7 +50,7 @@ def run_of(
     """Return the run of the solver's model up to `now`, and `further` steps, as the reference executes them.
 
     Raises:
-        InternalError: the reference does not.
+        InternalError: the reference does not execute them.
     """
     program = unrolling.template.program
     first = next(state for state, selector in start.states if unrolling.solver.value(selector))
@@ -67,7 +67,7 @@ def confirm(target: Target, trace: Trace, error: str = "") -> Trace:
     `target` says.
 
     Raises:
-        InternalError: it has not.
+        InternalError: the reference does not confirm it.
     """
     program, last = trace.program, trace.states[-1]
     match target.kind:

@@ -33,7 +33,7 @@ def assume_state(program: Program, cells: Cells, literals: Sequence[int], solver
 def exactly_one(solver: Solver, literals: Sequence[int]) -> list[int]:
     """Assert that exactly one of `literals` is true.
 
-    Return for each position a literal that is true when one up to there is.
+    Return for each position a literal that is true when one of `literals` up to this position is true.
     """
     solver.clause(literals)
     prefixes: list[int] = []

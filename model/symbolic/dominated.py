@@ -131,8 +131,8 @@ class Roles:
                         self.of[source], settled = role, False
 
     def _keep(self, made: Sequence[tuple[int, Mapping[int, int]]]) -> None:
-        """Give a role to the other values of the same number as a literal with a role, and to the literals
-        from which all these are made.
+        """Collect in `kept` the literals with a role, all values of a number of which one is kept, and the
+        literals from which kept ones are made.
         """
         sources: dict[int, set[int]] = {}
         for cell, occurrences in made:

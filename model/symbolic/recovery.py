@@ -32,7 +32,7 @@ from antiphon.model.symbolic.unroll import Unrolling
 from antiphon.spec.lang import SpecError, State
 
 DEPTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
-"""Lengths of a way back, tried one after the other: any way will do, it need not be shortest."""
+"""Lengths, tried in turn, of a way to where the obligation is true: any way will do, not only a shortest."""
 
 LISTED_FROM = 16
 """Length of a way from which on the states ahead are enumerated instead, if they are at most `MOST_LISTED`.
@@ -189,15 +189,15 @@ class RecoverySearch(Search):
         return {1: TRUE, **dict(zip(self.template.variables, literals, strict=True))}
 
     def _longer(self, unrolling: Unrolling, depth: int) -> Answer:
-        """Ask for a run of `depth` steps in which no state offers only what an earlier one offered."""
+        """Ask for a run of `depth` steps in which no state is without gain over an earlier state."""
         while True:
             answer = unrolling.solver.check((-unrolling.times[depth - 1].idle,), seconds=self.clock.left())
             if answer is not Answer.SATISFIABLE or not unrolling.forbid_returns():
                 return answer
 
     def _recoveries(self, way: Sequence[Instance]) -> Iterator[int]:
-        """Yield the weakest precondition of each end of the way, from the last step alone to the whole
-        way.
+        """Yield, for each end of the way from its last step alone to the whole way, the condition under which
+        these steps can be taken and fulfil the obligation (the weakest precondition).
         """
         circuit, variables = self.template.circuit, self.template.variables
         after = self.good

@@ -37,7 +37,7 @@ ERRORS = Target(SPECIFICATION, PropertyKind.SPECIFICATION)
 def groups(listed: list[Target]) -> list[list[Target]]:
     """Return the targets in groups that are judged together.
 
-    Deadlock is apart, since there a lost packet matters, and so is each obligation.
+    Deadlock is a group of its own, since a lost packet can lead to it. So is each obligation.
 
     Errors of the specification come last: a run that violates a property has none, so that they matter only
     to properties that hold.

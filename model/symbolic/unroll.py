@@ -45,7 +45,7 @@ class Time:
     """Selector of each instance that may be taken, by its number."""
     possible: list[Instance] | None = None
     idle: int = FALSE
-    """Literal that is true when the run has ended before."""
+    """Literal that is true when the run has ended before this time."""
 
 
 class Unrolling:

@@ -1,5 +1,5 @@
 """Fairness of kinds of steps: those of an action, or of several together, with any arguments or with given
-values of the parameters that a promise is `per`.
+values of the `per` parameters of a promise.
 
 A kind is weakly fair (one of its steps happens in the end if some stays possible) or strongly fair (if some
 becomes possible again and again). A step may be of several kinds. Faults, and actions without a promise, are
@@ -15,7 +15,7 @@ from typing import Any, cast
 from antiphon.spec.lang import Program, SpecError, State, Step, ir, types
 
 Kind = tuple[str, tuple[Any, ...]]
-"""Name of a promise of fairness, and the values that the promise is per."""
+"""Name of a promise of fairness, and the values of its `per` parameters."""
 Values = dict[str, tuple[types.Type, Any]]
 """Parameters by name, each with its type and its value."""
 Changes = Mapping[str, str | tuple[str, str | tuple[str, ...]]]

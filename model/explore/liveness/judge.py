@@ -66,8 +66,8 @@ def judge(
 
     Args:
         program: the specification with its constants.
-        questions: what `declared(program)` gives, or `question(program, ...)` states.
-        fairness: what is assumed; None for the marks of the actions, changes to them by action, or all of it.
+        questions: the values of `declared(program)`, or results of `question(program, ...)`.
+        fairness: the assumption: None for the marks of the actions, changes of these marks, or a `Fairness`.
         bounds: where to stop.
         progress: called now and then with how far the walk is.
         violated: called with each violated property as soon as it is found.
@@ -77,7 +77,7 @@ def judge(
     Raises:
         SpecError: `fairness` names what does not exist, there is no such engine, or with symmetry a promise
             or a property is about each member by itself.
-        InternalError: a lasso is none on the reference: our failure, not the specification's.
+        InternalError: the reference refuses a lasso that was found: our failure, not the specification's.
     """
     engine = engine_named(engine)
     assumed = fairness if isinstance(fairness, Fairness) else fair_on(program, fairness)
@@ -98,8 +98,8 @@ def judge(
 
 
 def refuse_members(program: Program, fairness: Fairness, questions: Sequence[Question]) -> None:
-    """Refuse promises and properties that distinguish the members of a symmetric set, as those for each
-    member do.
+    """Refuse promises and properties that distinguish the members of a symmetric set, since they are about
+    each member by itself.
 
     All other text treats members alike, and so does fairness to all of them together. Without a question
     nothing is refused.

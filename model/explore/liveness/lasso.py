@@ -1,16 +1,16 @@
 """Search for a lasso: a shortest way into a fair cycle, such that the run is accepted by the automaton of the
 runs that break a liveness property.
 
-1. Where the pattern has one mode, or waits and then has one, the run goes on by states of the graph: those
-   behind one in which the mode may begin. Else it goes on by pairs of a state and a mode, which are a graph
-   themselves.
-2. It is fair when each kind of steps that is weakly fair is, on the cycle, somewhere impossible or somewhere
-   taken, and each kind that is strongly fair is taken, or possible nowhere (Emerson and Lei 1987; a Streett
-   condition). What the pattern meets again and again is a weakly fair kind that is never taken, and possible
-   where it is not met. Steps that change nothing are not in the graph, so a run may stay for ever where
-   nothing fair is possible: a cycle of length 0.
-3. A strongly connected part has a fair cycle through all its states, or it can have none unless the states
-   are left out in which an untaken strongly fair kind is possible; what is left is taken apart again.
+1. Where the pattern has one mode, or waits and then has one, the search is among states of the graph. Else it
+   is among pairs of a state and a mode, which are a graph themselves.
+2. A cycle is fair when each weakly fair kind of steps is impossible in one of its states or taken by a step,
+   and each strongly fair kind is taken, or possible nowhere (Emerson and Lei 1987; a Streett condition). A
+   condition that the pattern must meet again and again becomes a weakly fair kind that no step has, possible
+   wherever the condition is not met. Steps that change nothing are not in the graph, so a run may stay for
+   ever where nothing fair is possible: a cycle of length 0.
+3. A strongly connected part has a fair cycle through all its states, but for kinds that it takes nowhere. If
+   a weakly fair one of them is possible in every state, the part has no fair cycle. If a strongly fair one is
+   possible in some states, these are left out, and the rest is taken apart again.
 
 This file knows numbers of states and kinds only: no program, no packing, no verdict.
 """

@@ -22,16 +22,16 @@ Moves = tuple[tuple[int, Truth], ...]
 """Modes that may follow, each with the states in which it may be entered."""
 
 NEVER = bytearray()
-"""Accepting condition that no state of this mode meets."""
+"""Accepting condition that a mode never meets, whatever state it reads."""
 
 
 @dataclass(frozen=True)
 class Pattern:
     """Automaton over the states of a run.
 
-    The first state is read by a mode of `begin`, each other one by a mode of `moves` of the mode before. The
-    run is accepted when it meets each of `recurring` again and again: `recurring[c][m]` are the states in
-    which mode m meets condition c. A state may be read twice by the mode that has entered it.
+    The first state is read by a mode of `begin`, each later one by a mode of `moves[m]`, if mode m read the
+    state before. The run is accepted when it meets each of `recurring` again and again: `recurring[c][m]` are
+    the states in which mode m meets condition c. The mode that has read a state may read it again.
     """
 
     begin: Moves

@@ -143,8 +143,8 @@ class FairGraph(Visitor):
         self.graph.depths.append(depth)
 
     def _learn(self, number: int) -> int:
-        """Return the number of the mask of kinds that a step has in every state; steps up to this number are
-        added if they are new.
+        """Return the number of the mask of kinds that the step `number` has in every state. The kinds of all
+        steps up to this one are determined first, if they are unknown.
         """
         while len(self._kinds_of) <= number:
             step, mask = len(self._kinds_of), 0
