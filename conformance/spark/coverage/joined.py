@@ -1,7 +1,7 @@
 """Join, on Spark, of the runs of a lake's swarms, as paths of the bounded model, with all its transitions.
 
-1. A run is its seed: tasks take the runs of a batch again, and read each as a path (`steps`). A run with
-    another number of steps and datagrams than in the batch was of other code, which is reported.
+1. A seed determines its run: tasks execute the runs of a batch again, and read each as a path (`steps`). If a
+    run has other numbers of steps and datagrams than in the batch, other code made the batch: an error.
 2. The paths' rows are stored beside the batch, `coverage/<model>/`, and not computed again.
 3. Transitions of the model are a table of the lake, `models/<model>/transitions`; joined with the paths it is
    `models/<model>/exercised`, the whole answer: how often each was taken, 0 for never.
@@ -49,8 +49,8 @@ __all__ = ["PATHS", "Coverage", "Exercised", "coverage", "rows_of"]
 PATHS: Final = pa.schema(
     [("before", pa.binary()), ("step", pa.string()), ("times", pa.int64()), ("outside", pa.int64())]
 )
-"""Schema of the rows of some runs: a row a transition, with how often it was taken; and, without a state, a
-row for each reason why paths ended ("": the run was over), with its count and the number of later deeds.
+"""Schema of the rows about some runs. A row for each transition: how often it was taken. A row without a
+state for each reason why paths ended ("": the run was over): the number of these paths and of later events.
 """
 
 _RUNS_A_TASK: Final = 200
@@ -59,8 +59,8 @@ _BYTES_A_RUN: Final = 2_000
 
 @dataclass(frozen=True)
 class Exercised:
-    """Counts of the transitions of one action: all, the prompt ones, those that runs took, how often; and a
-    path to a nearest one that no run took, a prompt one if there is one.
+    """Transitions of one action: how many there are, how many are `prompt` (`model`), how many runs took, how
+    often; and in `never` a path to a nearest one that no run took, a prompt one if there is one.
     """
 
     action: str
@@ -179,7 +179,7 @@ def _read(
     session: SparkSession, batch: Batch, protocol: str, constants: Mapping[str, Any], wanted: Settings,
     model: Model,
 ) -> None:  # fmt: skip
-    """Take the runs of a batch again, read each as a path of the model, and store the rows of the paths."""
+    """Execute the runs of a batch again, read each as a path of the model, and store the paths' rows."""
     place, runs = _paths(batch, model), _rows(batch.directory / "swarm")
     tasks = max(-(-runs // _RUNS_A_TASK), min(runs, 2 * cores(session)))
     results = session.read.parquet(f"file://{batch.directory / 'swarm'}").select("seed", "steps", "sent")
@@ -194,8 +194,8 @@ def _read(
 def _takes(
     protocol: str, constants: dict[str, Any], wanted: Settings
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return the function of a Spark task: it takes runs by their seeds, and returns the rows of their
-    paths.
+    """Return the function of a Spark task: it executes runs by their seeds, and returns the rows of
+    their paths.
     """
 
     def take(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -216,11 +216,11 @@ def _reader(protocol: str, constants: tuple[tuple[str, Any], ...]) -> Reader:
 def rows_of(
     protocol: str, constants: Mapping[str, Any], wanted: Settings, runs: Iterable[Sequence[int]]
 ) -> list[dict[str, Any]]:
-    """Take the runs of a batch (each given by its seed and its numbers of steps and datagrams), and return
-    the rows of their paths in the form of `PATHS`.
+    """Execute the runs of a batch (each given by its seed and its numbers of steps and datagrams), and
+    return the rows of their paths in the form of `PATHS`.
 
     Raises:
-        PipelineError: a run takes other steps than its batch says.
+        PipelineError: a run has another number of steps or datagrams than its batch says.
     """
     reader = _reader(protocol, tuple(sorted(constants.items())))
     taken: Counter[tuple[bytes, str]] = Counter()

@@ -36,14 +36,14 @@ MODEL: Final = pa.schema(
     ]
 )
 """Schema: one row a transition, with the packed state, the step in short notation, the number of steps to the
-state, its number in the order of discovery, and whether it is prompt.
+state, its number in the order of discovery, and `prompt` (no process waits before internal steps).
 """
 
 _ROWS: Final = 1 << 16
 
 
 def key(packed: int) -> bytes:
-    """Return a packed state as a table has it."""
+    """Return a packed state as the bytes that tables have for it."""
     return packed.to_bytes(-(-packed.bit_length() // 8) or 1, "little")
 
 

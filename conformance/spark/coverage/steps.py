@@ -42,8 +42,8 @@ class Transition(NamedTuple):
 
 @dataclass(frozen=True)
 class Path:
-    """Part of a run that is a path of the model; `left` is the event at which it left the model, with the
-    number of later deeds.
+    """Part of a run that is a path of the model. `left` is the event at which the run left the model,
+    `outside` the number of broadcasts, receptions and steps from there on.
     """
 
     transitions: list[Transition] = field(default_factory=list)
@@ -104,7 +104,7 @@ class Reader:
 
 
 class _Walk:
-    """Walk through the deeds of one run, with the present state of its path in the model."""
+    """Walk through the deeds (calls and actions of cores) of one run, with the present state of its path."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader, self._binding = reader, reader.binding
@@ -119,8 +119,8 @@ class _Walk:
             self._settle(process, ())
 
     def take(self, deed: Deed, later: Sequence[Deed]) -> None:
-        """Take the steps of the model that match a deed; `later` are the deeds that follow. Raise _Left if
-        there are none.
+        """Take the step of the model that matches a deed, then internal steps; `later` are the deeds that
+        follow. Raise _Left unless exactly one step matches.
         """
         match deed:
             case Broadcasts(process=me, payload=payload):

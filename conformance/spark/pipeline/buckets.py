@@ -9,7 +9,7 @@ then one task a bucket sorts all rows for it.
 4. Files are written beside their place and renamed, under names and with contents that a second attempt has
    too.
 
-Java never holds a row. Its exchange between two steps in Python would copy each five times.
+Java never holds a row: Spark's exchange between two steps in Python would copy each row five times.
 """
 
 from __future__ import annotations

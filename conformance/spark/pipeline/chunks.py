@@ -69,12 +69,12 @@ events (a bit each), and, if it is healthy, the counts of judged events (`Facts.
 ROWS_MAX: Final = 50_000
 _EVENTS_MIN: Final = 5_000
 _FAULTS_MAX: Final = 1_000
-"""Number of rows, events that are not noted, and faults that are held before they go on."""
+"""Largest number of faults that wait in memory before they are written to their file."""
 
 
 class PlannedRun(msgspec.Struct, frozen=True, array_like=True):
-    """Planned run: `path` is its directory, `place` where its logs are read, each with its process
-    and name.
+    """Planned run: `path` is its directory, `place` the directory from which its logs are read, and `logs`
+    has the process and the file name of each log.
     """
 
     number: int
@@ -85,8 +85,8 @@ class PlannedRun(msgspec.Struct, frozen=True, array_like=True):
 
 
 class OpenedRun(NamedTuple):
-    """Run whose logs are read next: for each its process, its place for reports, and the file or
-    its bytes.
+    """Run whose logs are read next. `logs` has for each log its process, its name in reports, and its file or
+    its content.
     """
 
     number: int

@@ -7,12 +7,12 @@
 | process, line, i | all: whose log, the line (from 1), the index (from 0) |
 | kind | all: its place in `KINDS`; 0 is the run itself, with what its logs say as a whole (`add_run`) |
 | position | all: how many deliveries the log has so far; of a delivery its own position, from 1 |
-| number | of a delivery |
+| number | of a delivery: its number in the log |
 | high, low | of a digest of 16 bytes: its halves, as integers with sign |
 | peer | the other process: who a datagram is for, who is accused, suspected or trusted |
 | view, consensus, members | as in the log; of a broadcast `members` are its destinations, if it says some |
 | text | what a violation tells; what is proposed or decided |
-| name, digest | an identifier or digest that is no such integers, as in the log |
+| name, digest | as in the log: an identifier or digest that does not fit the integers above |
 
 This module computes nothing else, and knows no file and no property.
 """
@@ -327,7 +327,7 @@ _SAID: Final[Mapping[str, tuple[str, ...]]] = {
     "receive": ("source", "count"),
 }
 _VALID: Final = np.array([[name in _SAID.get(kind, ()) for kind in KINDS] for name in NUMBERS])
-"""The numbers that the events of each kind have, of those that are read many at a time."""
+"""Mask of the `NUMBERS` (rows) that events of each kind (columns) have, for kinds that are read in blocks."""
 
 
 def events_of(rows: pa.Table) -> Iterator[tuple[int, Event]]:

@@ -33,9 +33,9 @@ class Fact(IntFlag):
     """A fact about a run."""
 
     SOUND = 1
-    """No log has a fault. Every correct process delivers as much as any other, and there is one. Messages are
-    unaltered between application and protocol, numbers grow, and there are no other events than messages,
-    datagrams, crashes and ends. With datagrams, every effect has a cause before it.
+    """No log has a fault. There is a correct process, and each correct one delivers as many messages as any
+    process. Messages are unaltered between application and protocol, numbers grow, and there are no other
+    events than messages, datagrams, crashes and ends. With datagrams, every effect has a cause before it.
     """
     SENDERS_ORDER = 2
     """Each process broadcasts in the order of its identifiers, and all processes deliver each source's
@@ -51,12 +51,12 @@ COUNTS: Final = (
     "broadcasts", "deliveries", "owed", "compared", "shared", "in_rows", "of_one_source", "answers",
     "datagrams", "core",
 )  # fmt: skip
-"""Names of the counts of each run."""
+"""Names of the counts of each run (`Facts.counts`)."""
 _SOURCES: Final = 1 << 32
 _ORDER_MAX: Final = 10_000_000
 """Largest number of causes and effects of a log that are kept for the merge."""
 _TAKEN_MAX: Final = 1_000
-"""After so many broadcasts that no protocol has taken a log is held to show the application's side alone."""
+"""Largest number of broadcasts that no protocol takes; with more a log is the application's side alone."""
 
 _BROADCAST, _DELIVER, _CORE_BROADCAST, _CORE_DELIVER, _SEND, _RECEIVE, _CRASH, _END = (
     CODES[kind]
@@ -80,14 +80,14 @@ _DATAGRAMS: Final = {_SEND, _RECEIVE}
 _KNOWN: Final = {_BROADCAST, _DELIVER, _CRASH, _END} | _CORE | _DATAGRAMS
 _CAUSES: Final = {_BROADCAST: 1, _DELIVER: 2, _SEND: 3, _RECEIVE: 4}
 _CAUSALITY: Final = np.array([_CAUSES.get(code, 0) for code in range(len(CODES))], np.int64)
-"""Code of a cause, and of an effect one more; 0 of other events."""
+"""For each kind of event: 1 broadcast, 2 deliver (its effect), 3 send, 4 receive (its effect), else 0."""
 
 
 @dataclass
 class _Handover:
-    """Check of the messages that one side of a process hands to the other: each is taken next, with the same
-    content, and none before it was handed over. `waiting` are those under way, a row for each field of the
-    content and a column for each message.
+    """Check of the messages that one side of a process hands to the other. The other side must take them in
+    order, with equal content, and none before it is handed over. `waiting` are those under way, a row for
+    each field of the content and a column for each message.
     """
 
     words: tuple[int, ...]
@@ -136,7 +136,7 @@ class LogFacts:
         self.of_sources: Counter[int] = Counter()
         """The number of deliveries of each source."""
         self.answers = self.datagrams = self.core = self.events = 0
-        """The number of messages that are broadcast after a delivery, and of events of each kind."""
+        """Numbers of events: broadcasts after a delivery, datagrams, events of the protocol, and all."""
         self.down = _Handover((SOURCE, COUNT, HIGH, LOW))
         self.up = _Handover((SOURCE, COUNT, NUMBER, HIGH, LOW))
         self.alone = False
@@ -209,8 +209,8 @@ class LogFacts:
 
 
 class _Events(NamedTuple):
-    """Events of several logs, with values computed for all of them at once, since most logs are short. Counts
-    of earlier events begin at the first event of all logs.
+    """Events of several logs, with values computed for all of them at once, since most logs are short.
+    `delivered_before` and `ordered_before` count from the first event of the first log.
     """
 
     columns: Columns
@@ -278,7 +278,7 @@ class Facts:
         return max((log.deliveries for log in self.logs), default=0)
 
     def contents(self, *, may_be_less: bool) -> Contents:
-        """Return the counts of the logs; `may_be_less` is True if a log has a fault."""
+        """Return counts: of kinds of results, of broadcasts; `may_be_less` is True if a log has a fault."""
         kinds = set[int]().union(*(log.kinds for log in self.logs))
         return Contents(
             results=len(kinds & _RESULTS),

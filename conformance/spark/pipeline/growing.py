@@ -26,7 +26,7 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType, Tim
 from antiphon.conformance.judge.trace import logs_in
 
 TICK: Final = ""
-"""Name of the run in a row that only has the time."""
+"""Name of the run in a tick, which is a row that only has the time."""
 _TICKS: Final = 2
 
 BYTES_A_TRIGGER: Final = 64 << 20

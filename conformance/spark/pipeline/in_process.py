@@ -28,11 +28,11 @@ take a minute of a processor, about as long as Spark takes to start and to judge
 """
 
 _COMPRESSION: Final = 10
-"""About so many times as large is a log as its compressed copy."""
+"""Estimated size of a log, as a multiple of the size of its compressed copy."""
 _RUN_BYTES: Final = 6_000
-"""A run costs as much as so many bytes more: two milliseconds."""
+"""Fixed cost of a run, as the number of bytes that are judged in the same time: two milliseconds."""
 _ALONE_BYTES: Final = 20 << 20
-"""Less than this is judged before other processes have started."""
+"""Number of bytes of logs below which all are judged before other processes would have started."""
 
 
 def volume(runs: Sequence[FoundRun]) -> int:

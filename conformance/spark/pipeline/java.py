@@ -6,8 +6,8 @@
    that module and would refuse to start; others print a warning about it. Spark falls back to its
    own code without it. So Spark always gets a small `java` script that drops this flag and passes all other
      arguments. From Java 24 on it also drops a flag that opens a removed package.
-3. That file needs a directory that allows execution, which a temporary directory may not: it is
-   tried, and the user's cache directory comes second.
+3. The script needs a directory in which files can be executed. The temporary directory is tried
+   first, the user's cache directory second.
 
 This module knows nothing of sessions and changes no environment.
 """

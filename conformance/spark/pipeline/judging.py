@@ -42,7 +42,7 @@ from antiphon.model.verdict import Outcome
 
 _BYTES_A_LINE: Final = 100
 _VERSION: Final = 2
-"""Version of the files of a batch; those of an earlier judge are left alone."""
+"""Version of the files with the verdicts on a batch; files of an earlier version are left alone."""
 
 
 def judge_lake(

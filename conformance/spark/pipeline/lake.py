@@ -1,19 +1,19 @@
 """Lake: the events of many runs on disk, as whole batches of runs, bucketed and sorted by message.
 
-``` LAKE/lake.json schema and version LAKE/batches/<id>/batch.json runs, lines, events, faults, buckets; the
-last that is written LAKE/batches/<id>/events/ Parquet, one file a bucket, as `columns` says
-LAKE/batches/<id>/runs/, quarantine/ Parquet, as `chunks` says LAKE/batches/<id>/verdicts/<promise>/ what was
-found, as `judging` says ```
+    LAKE/lake.json                          schema and version
+    LAKE/batches/<id>/batch.json            runs, lines, events, faults, buckets; the last that is written
+    LAKE/batches/<id>/events/               Parquet, one file a bucket, as `columns` says
+    LAKE/batches/<id>/runs/, quarantine/    Parquet, as `chunks` says
+    LAKE/batches/<id>/verdicts/<promise>/   the verdicts, as `judging` says
 
 1. A batch is written into a directory of its own beside the others and renamed: it is there whole, or not.
    A batch never changes, so that a lake can be read while it grows. A new ingestion removes the files of
-     processes that have ended (`scratch`).
+   processes that have ended (`scratch`).
 2. A run is its directory. The id of a batch is the hash of the directories, sizes and times of its logs. A
-  run that a batch has already is skipped; a run that has changed since is an error, and nothing is read in.
+   run that a batch has already is skipped; a run that has changed since is an error, and nothing is read in.
 3. Rows are in buckets by run and message, and sorted by them within each: all events of a message are
-    together, so that `scan` needs neither a sort nor an exchange of rows. One file is one bucket, however
-    many
-   runs and tasks there are.
+   together, so that `scan` needs neither a sort nor an exchange of rows. One file is one bucket, however
+   many runs and tasks there are.
 
 Paths are of file systems that the driver and all executors see. This module knows no property.
 """
@@ -49,7 +49,7 @@ from antiphon.conformance.spark.pipeline.session import cores, settings, spark_s
 SCHEMA: Final = "antiphon.lake"
 VERSION: Final = 1
 BATCH_BYTES: Final = 4 << 30
-"""Largest number of bytes of logs in one batch, which a crash costs."""
+"""Largest number of bytes of logs in one batch. A crash loses the work on one batch at most."""
 
 _CHUNK_BYTES: Final = 32 << 20
 _CHUNK_RUNS: Final = 5_000
@@ -68,7 +68,7 @@ class Batch:
     faults: int
     buckets: int
     kinds: Sequence[int] = ()
-    """Kinds of events that occur together in a run, a bit each."""
+    """Sets of kinds of events that a run has, each set once, as an integer with a bit for each kind."""
 
     @property
     def id(self) -> str:
@@ -137,7 +137,7 @@ def _new(runs: Sequence[FoundRun], known: Mapping[str, str], place: Path) -> lis
     """Return the runs that the lake does not have.
 
     Raises:
-        InputError: one that it has is not the same any more.
+        InputError: a run that the lake has was changed after it was read in.
     """
     changed = [run for run in runs if known.get(run.path, run.mark) != run.mark]
     if changed:
@@ -233,7 +233,7 @@ def put_batch(staging: Path, lake: Path, buckets: int, marks: Mapping[str, str],
 
 
 def _each(session: SparkSession, many: int, work: Callable[[Any], Any]) -> None:
-    """Run `work` in as many Spark tasks; each gets its number."""
+    """Run `work` in `many` Spark tasks; each gets its number."""
     session.range(0, many, 1, many).mapInArrow(work, "rows bigint").agg(F.sum("rows")).collect()
 
 

@@ -28,7 +28,7 @@ _CLUSTER_HERE: Final = re.compile(r"local-cluster\[ *[1-9][0-9]* *, *[1-9][0-9]*
 _STREAM_REQUEST: Final = 6
 _STREAM_FAILURE: Final = 8
 _SETTINGS: Final = 4
-"""Kinds of frames: of Spark's own protocol, and of HTTP/2."""
+"""Kinds of frames: a request and its failure in Spark's own protocol, and the settings of HTTP/2."""
 _PORTS: Final = {"sc": 15002, "https": 443, "http": 80}
 """The port of an address that names none."""
 
@@ -85,7 +85,7 @@ def require_master(master: str) -> None:
 
 
 def _speaks(master: str, connection: socket.socket) -> bool:
-    """Return True if the server on this connection speaks the protocol of such a master, or if the protocol
+    """Return True if the server on this connection speaks the protocol that the address names, or if that
     cannot be tested in plain text.
     """
     if master.startswith("spark:"):
@@ -99,7 +99,7 @@ def _speaks_http_2(connection: socket.socket) -> bool:
     does, with its settings.
 
     A frame is its length (3 bytes), its kind (1), flags (1) and the number of a stream (4). The client of
-    Spark Connect says so too, when it has been loaded, which takes long where much else is done.
+    Spark Connect could find out the same, but takes long to load on a busy machine.
     """
     connection.settimeout(WAIT_S)
     connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, _SETTINGS, 0, 0, 0, 0, 0)))

@@ -61,7 +61,7 @@ def runs_of_spark(session: SparkSession, paths: Sequence[str]) -> list[FoundRun]
 
 
 def copy_logs(session: SparkSession, runs: Sequence[FoundRun], places: Mapping[str, str]) -> None:
-    """Copy the logs of each run that has a place to that directory."""
+    """Copy the logs of each run that `places` names to the directory that it gives."""
     logs = {
         f"{run.path}/{name}": f"{places[run.path]}/{name}"
         for run in runs

@@ -47,7 +47,7 @@ class VerifyReport:
     """Report on many runs: the number of runs that keep each property, and the first that do not.
 
     `counts` has the outcomes of each property, in the order of report. `suspects` counts the runs that were
-    judged one by one: in one process all, on Spark those that one pass did not find healthy. `violated`
+    judged one by one: all without Spark, on Spark those that one pass did not find healthy. `violated`
     counts the violations of which `verdicts` are the first, `faults` those of which `damage` are the first.
     `judged` has, for each property, the number of events that it concerns in all runs (`history.counting`),
     `unknown` the reason in the first run that leaves it unknown, `hints` other promises to use.

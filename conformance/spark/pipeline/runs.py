@@ -181,7 +181,7 @@ def _run(path: str) -> FoundRun:
 
 
 def found_run(path: str, logs: Sequence[tuple[int, str, int, int]], also: str = "") -> FoundRun:
-    """Return a run of logs, each with a process, a name, a size and a time."""
+    """Return a run with these logs, each a process, a name, a size and a time; `also` goes into its mark."""
     mark = hashlib.blake2b(also.encode(), digest_size=12)
     for _, name, size, time in logs:
         mark.update(f"{name} {size} {time}\n".encode())

@@ -59,7 +59,7 @@ _OF_ALL: Final = (
     UNIFORM_TOTAL_ORDER, UNIFORM_PREFIX_ORDER, UNIFORM_GLOBAL_ORDER, UNIFORM_NUMBERING, DATAGRAM_INTEGRITY,
     CAUSALITY, HANDOVER, NO_VIOLATION,
 )  # fmt: skip
-"""The properties that a healthy run keeps. Each stands in the argument above."""
+"""The properties that a healthy run keeps; the docstring of this module argues for each."""
 
 
 def facts_for(properties: Collection[str]) -> Fact | None:

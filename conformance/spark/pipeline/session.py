@@ -221,8 +221,8 @@ def confs(session: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def _interrupts() -> Iterator[None]:
-    """Make an interrupt a `KeyboardInterrupt`, whatever a call to Java that it breaks off raises instead. The
-    handler that Spark sets would speak to Java, which may be in the middle of an answer.
+    """Context in which an interrupt raises `KeyboardInterrupt`, even if it breaks off a call to Java that
+    raises another error. Spark's own handler would call Java, which may be in the middle of an answer.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -349,8 +349,8 @@ def _require_workers(session: SparkSession, master: str) -> None:
 
 
 def _has_worker(client: Any, place: Any, asked: Any, of_answer: Any) -> bool:
-    """Return True if the master at this place knows a worker. Of several masters it is enough that one
-    does.
+    """Return True if the master at this place knows a living worker, False if it does not answer. Where there
+    are several masters, one with a worker is enough.
     """
     try:
         answer = client.setupEndpointRef(place, "Master").askSync(asked, of_answer)

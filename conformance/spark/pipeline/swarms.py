@@ -1,11 +1,11 @@
-"""Swarm on Spark: seeds are spread over tasks, and each run is taken and judged in its task.
+"""Swarm on Spark: seeds are spread over tasks, and each run is executed and judged in its task.
 
-1. A task takes the runs of some consecutive seeds by `run_seed`, and gives a row a run (`RESULTS`). No row
+1. A task executes the runs of some consecutive seeds by `run_seed`, and gives a row a run (`RESULTS`). No row
    depends on the division into tasks; Spark computes sums over all rows.
 2. The driver gets those sums, and the rows of the runs that fail. It repeats the first of these for its
    schedule and logs, and to check that executors run the same code.
-3. With a lake the rows stand in the batch, `swarm/`, and the logs of all failing runs and of a sample of the
-   others are read into it as if they were files: tasks take these runs again, since a seed is all that they
+3. With a lake the rows stand in the batch, `swarm/`, and the logs of all failing runs and of a sample of
+   all runs are read into it as if they were files: tasks execute these runs again, since a seed is all they
    need. Runs are numbered by their seeds. The id of the batch is the hash of the request and of all rows: the
    same swarm changes nothing.
 
@@ -61,7 +61,7 @@ from antiphon.conformance.spark.pipeline.session import cores, settings, spark_s
 from antiphon.model.verdict import Outcome
 
 SAMPLE: Final = 100
-"""Default number of runs that hold whose logs go into a lake."""
+"""Default number of runs, spread evenly over all, whose logs go into a lake besides those of failing runs."""
 
 _SUMMED: Final = ("sent", "lost", "duplicated", "reordered", "delivered", "processor_ns")
 _COUNTED: Final = ("messages", "actions")
@@ -89,8 +89,8 @@ _SEED_MAX: Final = 2**63
 
 @dataclass(frozen=True)
 class Swarmed:
-    """Results of a swarm, and the batch of the lake that has them; `is_new` is False if it was
-    there before.
+    """Results of a swarm, and the batch of the lake that has them (None without a lake); `is_new` is False if
+    the batch was there before.
     """
 
     report: SwarmReport
@@ -116,8 +116,8 @@ def swarm(
     sample: int = SAMPLE,
     tell: Callable[[str], None] | None = None,
 ) -> Swarmed:
-    """Take the runs of so many consecutive seeds on Spark. With a lake their results go there, and the logs
-    of those that fail and of `sample` others, whose seeds are spread evenly.
+    """Execute the runs of so many consecutive seeds on Spark. With a lake their results go there, and the
+    logs of the runs that fail and of `sample` runs with evenly spread seeds.
 
     Raises:
         SpecError: no such core or planted fault; the message lists the known ones.
@@ -159,8 +159,8 @@ class _Swarm:
         self.core, self.seeds, self.settings = core, seeds, settings
 
     def results(self, session: SparkSession, tasks: int | None = None) -> DataFrame:
-        """Take all runs in this number of tasks, by default as many as suit the session. Return the rows of
-        `RESULTS`.
+        """Execute all runs in this number of tasks, by default as many as suit the session. Return the rows
+        of `RESULTS`.
         """
         wanted = max(4 * cores(session), len(self.seeds) // _SEEDS_A_TASK) if tasks is None else tasks
         most = min(_SEEDS_A_TASK, -(-len(self.seeds) // wanted))
@@ -197,7 +197,7 @@ class _Swarm:
         return RunResult(core=self.core, name=f"{self.core}-{row['seed']}", **said)
 
     def _repeat(self, told: RunResult) -> RunResult:
-        """Take a run a second time in this process, with its schedule and logs."""
+        """Execute a run a second time in this process, with its schedule and logs."""
         assert told.seed is not None
         found = run_seed(self.core, told.seed, self.settings)
         if without_run(found) != told:
@@ -209,7 +209,7 @@ class _Swarm:
         return found
 
     def into(self, session: SparkSession, lake: Path, sample: int) -> Swarmed:
-        """Take all runs and store their results and logs in a lake, unless the lake has them."""
+        """Execute all runs and store their results and logs in a lake, unless the lake has them."""
         found_lake(lake)
         with own_directory("batch", lake / "batches") as own:
             self.results(session).write.parquet(f"file://{own / 'swarm'}")
@@ -318,7 +318,7 @@ def _takes(
 
 
 def _row(core: str, seed: int, wanted: Settings) -> dict[str, Any]:
-    """Take one run and return its row of `RESULTS`."""
+    """Execute one run and return its row of `RESULTS`."""
     core_of(core, wanted.planted, join=wanted.join)  # what is loaded once is not the run's own time
     began = time.process_time_ns()
     result = run_seed(core, seed, wanted)

@@ -42,8 +42,8 @@ FOUND: Final = pa.schema(
         ("told", pa.string()),
     ]
 )
-"""Schema: one row a run and property; `outcome` is holds, violated or unknown, the rest are the fields of
-`Finding`, and `told`, why nothing is known.
+"""Schema: one row a run and property; `outcome` is holds, violated or unknown, `told` says why nothing is
+known, and the rest are the fields of `Finding`.
 """
 
 _PLACED: Final = "struct<process: int, i: bigint, m: string>"
@@ -51,12 +51,12 @@ FOUND_COLUMNS: Final = (
     "run bigint, property string, outcome string, offending bigint, reason string, "
     f"first {_PLACED}, second {_PLACED}, judged bigint, doubt string, implied string, odd string, told string"
 )
-"""The same as Spark spells it."""
+"""The schema `FOUND` as the text that Spark's `applyInArrow` takes."""
 
 
 def judged_runs(rows: DataFrame, damage: DataFrame, promise: Collection[str]) -> DataFrame:
-    """Judge every run of these rows of a lake. Takes `columns.EVENTS`, with a row a run at least, and
-    `chunks.QUARANTINE`; returns `FOUND`.
+    """Judge every run, and return rows of `FOUND`. `rows` are of `columns.EVENTS`, at least one for each run;
+    `damage` are of `chunks.QUARANTINE`.
     """
     runs = rows.groupBy("run").cogroup(damage.groupBy("run"))
     return runs.applyInArrow(_judge_by(tuple(promise)), FOUND_COLUMNS)

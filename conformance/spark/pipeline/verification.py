@@ -33,9 +33,9 @@ def verify(
             of this process, else on all cores of this machine.
         promise: the system's promise, words of `promised_words()`.
         tell: called now and then with the progress.
-        jobs: the number of processes that judge logs without Spark; a program that uses several must not do
-            so
-            at import.
+        jobs: the number of processes that judge logs without Spark. A program that uses several must not
+            call this function while it is imported, since each of
+            the processes imports it again.
 
     Raises:
         InputError: there is nothing to judge at `path`, the promise is unknown, or this is no master.

@@ -105,14 +105,14 @@ _STREAM: Final = {
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
 }
 _TOO_SLOW: Final = "Python worker failed to connect back"
-"""Words of Spark when a process of Python did not start within ten seconds, as on a busy machine. The
-checkpoint has everything that was done.
+"""Words of Spark's error when a Python process did not start within ten seconds, as on a busy machine. The
+query can be started again, since the checkpoint has everything that was done.
 """
 _ATTEMPTS: Final = 4
 PIECE_BYTES: Final = 1 << 20
 """Number of bytes of each log that are read before the window is judged, if there are so many."""
 _MISSING_YET: Final = {TRUNCATED, CUT_OFF, NO_DELIVERIES, MISSING}
-"""The faults of a run that goes on, which are none."""
+"""Reasons of faults that do not count while a run goes on: what is missing may still come."""
 
 
 Step = Callable[[tuple[str], Iterator[pd.DataFrame], GroupState], Iterator[pd.DataFrame]]
@@ -284,7 +284,7 @@ def _of_faults(faults: Sequence[Problem]) -> tuple[Broken, ...]:
 
 
 Broken = tuple[str | None, Outcome, int, str | None, str]
-"""Property that is not kept, or "" for a fault: its outcome, count, reason, and the sentence."""
+"""Property that is not kept (None: a fault of the logs), outcome, number of violations, reason, sentence."""
 
 
 class Standing(msgspec.Struct, frozen=True):

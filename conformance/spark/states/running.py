@@ -3,7 +3,7 @@ functions.
 
 One level is one job: pieces of it are expanded, and the task of each partition gets the places of its blocks
 in the lake, and takes them in. Rows of Spark have places of states, and no states. Spark is started at the
-first wide level; its own work is so little that its machine code need not be good.
+first wide level; Spark itself does so little that Java need not compile it well.
 """
 
 from __future__ import annotations
