@@ -618,8 +618,8 @@ class LevelDocument(msgspec.Struct, kw_only=True):
 
 
 class Stack(Document, tag="stack", kw_only=True):
-    """Document of `antiphon stack`. `levels` (the bottom first) and `well_formed` are of the given stack,
-    `smallest` of the search, top layers first.
+    """Document of `antiphon stack`. Of a given stack: `well_formed`, and `levels` from the bottom up. Of a
+    search: `smallest`, the smallest stacks found, each written from the top down.
     """
 
     over: list[str]
@@ -681,7 +681,7 @@ class _NodeEvent(msgspec.Struct, kw_only=True, tag_field="event"):
 
 
 class DeliveryLine(_NodeEvent, tag="delivery", kw_only=True):
-    """A delivered message. `source` is the place of its sender among `--members`, or the member.
+    """A delivered message. `source` is its sender: an index in `--members`, or a member if processes join.
 
     A payload that is no UTF-8 text stands in `payload_base64`.
     """

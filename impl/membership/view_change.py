@@ -97,8 +97,8 @@ class Told(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag
 
 
 class Lacking(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="lacking"):
-    """Notice that the sender can propose nothing: it lacks messages that the core has, and the list is too
-    small without it.
+    """Notice that the sender can propose nothing: the members that have reported to it and miss no message
+    are no majority of the list.
     """
 
 
@@ -334,8 +334,8 @@ class ViewChange:
         """Propose a list of the members that have reported and miss nothing, and the messages that all
         deliver (steps 3 and 4).
 
-        `merge` is that of the owner's core (`Flushes`). If those members are too few for an i-view, this one
-        proposes another member's proposal, once it has that, and waits for more reports.
+        `merge` is the method of the owner's core (`Flushes`). If an i-view is due and those members are no
+        majority, send `Lacking`; then propose another member's `Offer`, or try again after more reports.
         """
         absent = {process for process in range(self.members) if process not in self.heard}
         given_up = self._given_up.union(*(told.given_up for told in self.heard.values()))

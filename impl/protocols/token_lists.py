@@ -261,7 +261,7 @@ class TokenLists(CoreBase[Listed]):
             self._start_ring(now)
 
     def accept(self, now: float) -> None:
-        """Take the token of the list, and assign the first number."""
+        """Begin the ring of the new list, as its first process: hold the token, and number messages."""
         self._start_ring(now)
 
     def adopt(self, agreed: Report) -> list[Delivery]:

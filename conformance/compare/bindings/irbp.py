@@ -85,11 +85,11 @@ class IrbpBinding(ListedBinding):
         return packets.Call(Process(me), len(past.lists))
 
     def report_packet(self, me: int, past: Past) -> object:
-        """Return the packet of a report (step 1)."""
+        """Return the specification's packet of a report (figure 32, step 1)."""
         return packets.Told(Process(me), len(past.lists))
 
     def decision_packet(self, past: Past) -> object:
-        """Return the packet of a decision (step 4)."""
+        """Return the specification's packet that carries the decision (figure 32, step 4)."""
         return packets.Decided(len(past.lists))
 
     def agreed(self, past: Past, decision: Decision) -> Proposal:

@@ -102,11 +102,11 @@ class VscBinding(ListedBinding):
         return packets.Call(Process(me), len(past.lists))
 
     def report_packet(self, me: int, past: Past) -> object:
-        """Return the packet of a report of step 1."""
+        """Return the specification's packet of a report (figure 29, step 1)."""
         return packets.Told(Process(me), len(past.lists))
 
     def decision_packet(self, past: Past) -> object:
-        """Return the packet of a decision of step 4."""
+        """Return the specification's packet that carries the decision (figure 29, step 4)."""
         return packets.Decided(len(past.lists))
 
     def agreed(self, past: Past, decision: Decision) -> Initial:

@@ -196,8 +196,8 @@ def qualified(findings: Iterable[Finding], history: History, promise: Collection
 
 
 def odd_one_out(finding: Finding, history: History) -> str | None:
-    """Return a sentence on the order in which processes deliver the two messages of a finding: it names the
-    processes for each order, the rarer order first.
+    """Return a sentence on the orders in which processes deliver the two messages of a finding, with the
+    first five processes of each, the rarer order first. Return None if it has no two messages.
     """
     if finding.first is None or finding.second is None or finding.first.message == finding.second.message:
         return None

@@ -66,7 +66,7 @@ def _between_acks_ms(setting: Setting) -> float:
 
 
 def _silent(setting: Setting) -> float:
-    """Return the probability that T passes without a request."""
+    """Return the probability that no member has a message to send for `silence_ms` (T); 0 without NULLs."""
     return math.exp(-setting.arrivals_a_ms * setting.silence_ms) if setting.nulls else 0.0
 
 

@@ -96,7 +96,7 @@ class OpenedRun(NamedTuple):
 
 
 OpenRuns = Callable[[bytes], Iterator[OpenedRun]]
-"""Function that opens the runs of a chunk, one after the other, by its plan."""
+"""Function from the plan of a chunk (the content of its file) to its opened runs, one after the other."""
 
 
 def open_planned(plan: bytes) -> Iterator[OpenedRun]:

@@ -130,7 +130,7 @@ class _Reader(DataSourceStreamReader):
 
 def sizes_in(folder: Path) -> Iterator[tuple[str, int, int]]:
     """Yield the run's directory, the process and the size of each log that may grow, of the folder's one run
-    or of the runs in it. A log that cannot be read now is skipped until later.
+    or of the runs in it. If a log cannot be read now, it and the next ones of its directory are left out.
     """
     try:
         directories = [folder, *sorted(child for child in folder.iterdir() if child.is_dir())]

@@ -40,8 +40,8 @@ def made_of(program: Program) -> dict[str, dict[tuple[Any, ...], Any]]:
 
 
 def _read(module: ir.Module) -> dict[str, tuple[object, ...]]:
-    """Return for each action everything that it depends on except the sizes; computed once for a module,
-    since comparing modules takes long.
+    """Return for each action everything on which its steps depend except the sizes: a part of the key under
+    which they are cached. Computed once for a module, since comparing modules takes long.
     """
     known = _forms.get(id(module))
     if known is None:

@@ -78,7 +78,7 @@ def read(body: Body, node: ast.expr, wanted: types.Type | None = None, *, stored
 
 
 def _bounded(body: Body, node: ast.expr, value: Value) -> Value:
-    """Return the value; an integer gets the lower bound that tests have shown."""
+    """Return the value; give an integer the lower bound that the conditions passed so far guarantee."""
     path = path_of(body, node, integer=True) if body.facts and is_integer(value.type) else None
     fact = body.facts.get(at_least(path[0])) if path is not None else None
     if fact is None or fact.low is None or (value.least is not None and value.least >= fact.low):

@@ -182,7 +182,7 @@ class _WideUpdate:
             self.add(self.parts[1], None)
 
     def keep(self, node: Expression, when: str | None) -> None:
-        """Keep only these elements in the set (where `when` is true)."""
+        """Emit code that clears the set's elements outside `node`, if `when` is true (None: always)."""
         writer = self.writer
         match node.operator:
             case Operator.CONSTANT if int(node.value) == (1 << self.place.width) - 1:
@@ -208,7 +208,7 @@ class _WideUpdate:
                     )
 
     def remove(self, node: Expression, when: str | None) -> None:
-        """Remove these elements from the set (where `when` is true)."""
+        """Emit code that clears the elements of `node` in the set, if `when` is true (None: always)."""
         writer = self.writer
         if node.operator is Operator.UNION:
             self.remove(node.operands[0], when)
@@ -222,7 +222,7 @@ class _WideUpdate:
                 self._change(str(self.place.word + word), "and", writer.emit(f"xor i64 {bits}, -1"))
 
     def add(self, node: Expression, when: str | None) -> None:
-        """Add these elements to the set (where `when` is true)."""
+        """Emit code that sets the elements of `node` in the set, if `when` is true (None: always)."""
         writer = self.writer
         match node.operator:
             case Operator.CONSTANT if not node.value:
