@@ -41,7 +41,9 @@ help:
 check: install
 	$(BIN)/antiphon gate
 
-test: lint pytest
+# Side by side: mypy uses one processor only.
+test: install
+	@$(MAKE) --no-print-directory --jobs=2 lint pytest
 
 lint: install
 	$(BIN)/ruff check .

@@ -19,7 +19,12 @@ SLOW = [hypothesis.HealthCheck.too_slow]
 """Health check that fails on a busy machine through no fault of a test."""
 
 hypothesis.settings.register_profile(
-    "derandomized", derandomize=True, deadline=None, print_blob=True, suppress_health_check=SLOW
+    "derandomized",
+    derandomize=True,
+    deadline=None,
+    print_blob=True,
+    max_examples=30,
+    suppress_health_check=SLOW,
 )
 hypothesis.settings.register_profile(
     "deep", deadline=None, print_blob=True, max_examples=2000, suppress_health_check=SLOW

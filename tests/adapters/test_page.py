@@ -89,6 +89,7 @@ def parts() -> Iterator[tuple[str, str, str]]:
         before = kind
 
 
+@pytest.mark.deep
 def test_every_command_prints_what_the_page_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -96,6 +96,7 @@ def test_what_no_test_could_see_is_left_alone(operators: ModuleType, source: str
     assert not operators.mutants("a.py", source)
 
 
+@pytest.mark.deep
 def test_a_mutant_is_its_source_with_one_piece_changed(operators: ModuleType) -> None:
     """On files of the project: it compiles, it is another program, and all the rest of the text stands."""
     for file in ("impl/protocols/rbp/queues.py", "spec/services/order.py"):

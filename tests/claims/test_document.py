@@ -175,6 +175,7 @@ def test_a_check_that_becomes_deep_makes_no_section_stale() -> None:
     assert not document.is_stale(section, [claim(later, OTHER)])
 
 
+@pytest.mark.deep
 def test_a_deep_check_that_becomes_quick_makes_a_section_stale_that_left_it_out() -> None:
     earlier = claim(replace(QUICK, deep=True), OTHER)
     without, whole = section_of(earlier), section_of(earlier, strength([earlier], deep=True))

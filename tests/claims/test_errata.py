@@ -62,6 +62,7 @@ def test_the_picture_bears_the_name_that_the_command_line_knows() -> None:
     assert root.attrib["aria-label"].startswith("Space-time diagram: figure-5 · ")
 
 
+@pytest.mark.deep
 def test_what_is_never_reached_and_what_is_judged_by_reading_have_no_run() -> None:
     assert "No run reaches `TokenAccepted` (the literal text; " in made("RBP-01").text
     assert "is judged by reading it" in made("MSQ-07").text

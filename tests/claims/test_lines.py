@@ -41,7 +41,7 @@ LINES = [
 """A claim, a property that some of its checks hold, the place of a change, and the change."""
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize(
     ("name", "property", "place", "change"), LINES, ids=[" ".join(case) for case in LINES]
 )

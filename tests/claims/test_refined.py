@@ -37,6 +37,7 @@ def test_a_mutant_that_takes_a_step_which_the_machine_has_not_breaks_the_refinem
     assert (answer.fate, answer.broken) == (Fate.KILLED, (PROPERTY,))
 
 
+@pytest.mark.deep
 def test_a_mutant_of_the_text_is_walked_and_not_the_program_itself() -> None:
     """A broadcast that sends nothing still refines; one that forgets what was delivered does not."""
     trial = trial_of(bound())

@@ -26,6 +26,7 @@ def test_a_body_that_is_asked_for_once_never_arrives_when_the_request_is_lost_to
     )
 
 
+@pytest.mark.deep
 def test_as_repaired_the_same_run_is_possible_and_does_no_harm(repaired: Program) -> None:
     _, met = ahead(repaired, follow(repaired, ASKED_ONCE), "UniformAgreement")
     assert met

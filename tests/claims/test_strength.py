@@ -224,6 +224,7 @@ def test_a_check_whose_mutants_are_not_explored_to_the_end_is_undecided() -> Non
     assert found.open > 0
 
 
+@pytest.mark.deep
 def test_what_broke_a_property_before_is_asked_first_in_the_next_program() -> None:
     """One mutant is enough then, beyond the sample and a mutant that the first program did not notice."""
     both = claim(Check(Lamps, "InTurn", "holds"), Check(Switched, "InTurn", "holds"))
@@ -235,6 +236,7 @@ def test_what_broke_a_property_before_is_asked_first_in_the_next_program() -> No
     assert len(asked) <= 3 * 6
 
 
+@pytest.mark.deep
 def test_what_a_brief_question_leaves_open_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Within two states nothing breaks the check; the mutants that this left open break it."""
     monkeypatch.setattr(trial, "BRIEF_STATES", 2)
@@ -388,12 +390,14 @@ def test_what_surrounds_bounds_or_judges_a_protocol_is_not_its_text() -> None:
     assert not any(map(is_text, (Losses, TotalOrder, MovingSequencerBounded, MovingSequencerChecked, Urgent)))
 
 
+@pytest.mark.deep
 def test_a_service_that_is_checked_by_itself_is_its_own_text() -> None:
     check = Check(OrderingChecked, "UniformIntegrity", "holds", constants={"processes": 2, "messages": 1})
     (found,) = strength([claim(check)], sample=4, bounds=Bounds(states=500)).checks
     assert found.touch > 0
 
 
+@pytest.mark.deep
 def test_no_bound_of_dtp_that_is_recorded_to_hold_is_out_of_reach(subtests: pytest.Subtests) -> None:
     """Deep checks too: no invariant is true of every state for want of messages. Of DTP, whose claims state
     limits; of all families `antiphon claims --mutants` asks.

@@ -43,6 +43,7 @@ def test_a_right_program_holds_in_all_three_questions(antiphon: Run, right: list
     assert "they agree in every transition, each after one way to its state" in walked.out
 
 
+@pytest.mark.deep
 def test_a_run_that_fails_shows_its_schedule_and_keeps_its_logs(
     antiphon: Run, wrong: list[str], tmp_path: Path
 ) -> None:

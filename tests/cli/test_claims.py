@@ -145,6 +145,7 @@ def test_wrong_usage_exits_with_64(antiphon: Run, arguments: tuple[str, ...], sa
     assert answer.out == ""
 
 
+@pytest.mark.deep
 def test_families_may_be_named_together(antiphon: Run) -> None:
     answer = antiphon("claims", "--family", "RBC", "--family", "ct", "--json")
     assert {claim.id.split("-")[0] for claim in document(answer).claims} == {"RBC", "CT"}

@@ -81,6 +81,7 @@ def difference(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.deep
 def test_a_difference_that_is_gone_holds_and_its_test_passes(
     antiphon: Run, difference: Path, tmp_path: Path
 ) -> None:

@@ -105,6 +105,7 @@ def test_processes_join_and_leave_from_the_shell_and_can_be_looked_at(nodes: Nod
     assert line(first) == "2 n1 there"
 
 
+@pytest.mark.deep
 def test_who_has_another_key_learns_nothing(nodes: Nodes, tmp_path: Path) -> None:
     first, _ = nodes.start(0), nodes.start(1)
     assert line(first).startswith("view 1: ")

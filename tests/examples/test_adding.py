@@ -146,6 +146,7 @@ def test_a_group_of_it_delivers_on_real_sockets(inhabited: dict[str, str], tmp_p
     assert done.stdout.splitlines() == shown, done.stderr
 
 
+@pytest.mark.deep
 def test_its_own_tests_pass_and_its_run_is_what_it_says(inhabited: dict[str, str], tmp_path: Path) -> None:
     write(tmp_path, {name: text for name, text in FILES.items() if name.startswith("tests/")})
     write(tmp_path, {"pytest.ini": "[pytest]\n"})

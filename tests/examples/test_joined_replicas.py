@@ -83,6 +83,7 @@ def bounded(example: str, ports: list[int], work: Callable[[Shop], Awaitable[Non
     asyncio.run(whole())
 
 
+@pytest.mark.deep
 def test_the_sum_of_a_bank_never_changes_whoever_is_killed(free_ports: Ports) -> None:
     async def work(shop: Shop) -> None:
         first, second = await shop.start(0), await shop.start(1)

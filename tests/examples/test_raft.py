@@ -15,6 +15,7 @@ COUNTS = {(2, 2, 1): (2_075, 7_700), (3, 1, 1): (5_294, 43_323)}
 SAFE = ("ElectionSafety", "LogMatching", "LeaderCompleteness", "StateMachineSafety")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("engine", ["generated", "native"])
 @pytest.mark.parametrize(("servers", "terms", "entries"), COUNTS)
 def test_the_engines_find_as_many_states_and_nothing_is_broken(

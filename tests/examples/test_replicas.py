@@ -127,6 +127,7 @@ def test_the_copies_of_a_store_are_equal_and_no_increment_is_lost(
     judged(tmp_path, work)
 
 
+@pytest.mark.deep
 def test_a_lock_has_one_holder_at_a_time_and_tokens_only_grow(
     tmp_path: Path, free_ports: Callable[[int], list[int]]
 ) -> None:
@@ -157,6 +158,7 @@ def test_a_lock_has_one_holder_at_a_time_and_tokens_only_grow(
     judged(tmp_path, work)
 
 
+@pytest.mark.deep
 def test_a_lock_of_a_member_that_says_nothing_stays_its_own(
     tmp_path: Path, free_ports: Callable[[int], list[int]]
 ) -> None:

@@ -23,7 +23,7 @@ CASES: list[tuple[type[Spec], Any, int]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     ("spec", "repairs", "depth"), CASES, ids=lambda value: getattr(value, "__name__", str(value))
 )
@@ -52,6 +52,7 @@ def test_both_engines_see_the_same(spec: type[Spec], repairs: Any, depth: int) -
     assert seen[0][1] > 10
 
 
+@pytest.mark.deep
 def test_figure_16_is_remembered_in_few_entries(monkeypatch: pytest.MonkeyPatch) -> None:
     """The speed rests on this: each process's own variables take few values, so that hardly any state runs a
     generated function.

@@ -37,5 +37,6 @@ def test_all_steps_from_random_states_agree(seed: int) -> None:
         assert transitions(machine, state) == transitions(bound.reference, state)
 
 
+@pytest.mark.deep
 def test_reports_to_a_depth_agree() -> None:
     check_engine("generated", programs=[program_of(seed) for seed in SEEDS], bounds=Bounds(depth=2))

@@ -238,6 +238,7 @@ MORE = """
 """
 
 
+@pytest.mark.deep
 def test_one_more_property_variable_constant_or_action_changes_no_run(tmp_path: Path) -> None:
     """Runs are replayed by names: what matters is that each step is possible and does the same."""
     module = tmp_path / "itf_counter.py"
@@ -266,6 +267,7 @@ def test_a_step_that_does_something_else_names_the_variable(tmp_path: Path) -> N
     assert "has changed since this trace was made: states[1].value is not what the steps lead to" in told
 
 
+@pytest.mark.deep
 def test_a_trace_finds_its_specification_from_every_directory(tmp_path: Path) -> None:
     """The file says where the module stands, seen from itself."""
     folder, other = tmp_path / "specs", tmp_path / "other"

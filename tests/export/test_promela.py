@@ -180,6 +180,7 @@ WITHOUT_ERRORS = (
 """Seeds of random specifications in which nothing is an error: the model goes on after one, others do not."""
 
 
+@pytest.mark.deep
 def test_random_specifications_have_the_same_states_and_broken_properties_as_models(
     run_promela: RunPromela,
 ) -> None:
@@ -224,7 +225,7 @@ def test_a_bug_of_the_specification_is_an_assertion(run_promela: RunPromela) -> 
     assert "specification" not in promela(program(Overflow), checks=False).properties.values()
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("bound", CASES, ids=lambda bound: f"{bound.name}")
 def test_no_reachable_state_and_no_step_lies_outside_the_computed_bound(bound: Program) -> None:
     found = possible(bound)
@@ -237,6 +238,7 @@ def test_no_reachable_state_and_no_step_lies_outside_the_computed_bound(bound: P
         assert all((step.action, step.arguments) in known for step in bound.reference.enabled(state))
 
 
+@pytest.mark.deep
 def test_sets_are_as_narrow_as_an_exploration_says_and_the_model_checks_it(run_promela: RunPromela) -> None:
     bound = program(RbpChecked, repairs="all", processes=2, messages=1, urgent=True)
     states = [flatten(bound, state) for state in reachable(bound)]

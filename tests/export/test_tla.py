@@ -350,7 +350,7 @@ def test_the_rule_of_what_tlc_takes_apart(text: str, apart: bool) -> None:
     assert is_taken_apart(text) is apart
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", catalogue.names())
 def test_tlc_evaluates_every_condition_of_an_action_as_one_value(name: str) -> None:
     """As separate conjuncts each would be a way of its own, unprotected from an error: TLC stops at 1 % 0."""

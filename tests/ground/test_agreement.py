@@ -30,7 +30,7 @@ WHOLE_GRAPHS = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", WHOLE_GRAPHS)
 def test_every_transition_of_the_state_graph_agrees(name: str) -> None:
     bound, states = WHOLE_GRAPHS[name]
@@ -47,7 +47,7 @@ PROTOCOLS = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("bound", PROTOCOLS.values(), ids=PROTOCOLS)
 def test_protocols_agree_along_random_walks(bound: Program) -> None:
     rng = random.Random(1)

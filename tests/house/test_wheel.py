@@ -110,6 +110,7 @@ print(json.dumps(loaded))
 """
 
 
+@pytest.mark.deep
 def test_every_module_loads_from_the_wheel_alone(
     environment: Path, modules: dict[str, Path], tmp_path: Path
 ) -> None:

@@ -45,7 +45,7 @@ def _mutant(seed: int) -> type[Spec] | None:
         return None
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6))
 def test_a_mutated_specification_is_read_or_refused_with_a_place(seed: int) -> None:
     cls = _mutant(seed)
@@ -88,7 +88,7 @@ def test_each_odd_statement_is_read_or_refused_with_a_place() -> None:
     assert refused > 150
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(st.integers(0, 10**6))
 def test_what_the_front_end_accepts_is_well_typed_when_python_runs_it(seed: int) -> None:
     """A mutant that was read may fail a check of the language, never one of Python's types or names."""

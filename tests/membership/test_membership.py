@@ -506,6 +506,7 @@ def test_who_has_heard_of_nobody_leaves_soon() -> None:
 # Founding -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.deep
 def test_a_founder_that_is_started_again_founds_no_second_group() -> None:
     """Two of seven are started again with the same command line; the founder knows enough to found."""
     simulation = SimulatedMembers(7, 1)

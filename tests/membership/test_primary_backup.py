@@ -803,6 +803,7 @@ def test_the_primary_is_killed_again_and_again_and_no_request_is_lost_or_execute
     judge(replicas, clients, 600)
 
 
+@pytest.mark.deep
 def test_a_primary_that_was_stopped_and_excluded_comes_back_as_a_backup(processes: Processes) -> None:
     replicas = founded(processes)
     clients = [processes.client([f"{who}{count}" for count in range(300)]) for who in "ab"]

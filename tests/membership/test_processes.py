@@ -221,7 +221,7 @@ def test_a_donor_is_killed_in_the_middle_of_a_state_and_another_one_goes_on(
     holds(members, tmp_path)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 def test_a_member_is_stopped_for_a_second_and_stays_one(members: Members, tmp_path: Path) -> None:
     three = founded(members)
     for process in three:
@@ -239,7 +239,7 @@ def test_a_member_is_stopped_for_a_second_and_stays_one(members: Members, tmp_pa
     holds(members, tmp_path)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 def test_members_leave_and_the_last_one_goes_on_alone(members: Members) -> None:
     three = founded(members)
     three[0].sends(1)

@@ -363,6 +363,7 @@ def test_bounds_are_left_alone(found: Found) -> None:
     assert not [name for name, (mutant, _) in found.items() if "budget" in mutant.change.before]
 
 
+@pytest.mark.deep
 def test_what_a_bound_leaves_open_is_undecided_and_never_equivalent(found: Found, bound: Program) -> None:
     asked = Trial(bound, ["OpensTwo"], Bounds(states=3), further=Bounds(states=3))
     same = [mutant for mutant, answer in found.values() if answer.fate is Fate.EQUIVALENT]

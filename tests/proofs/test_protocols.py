@@ -16,6 +16,7 @@ Unproved = Callable[..., set[str]]
 EVERY = ("processes", "messages", "losses")
 
 
+@pytest.mark.deep
 def test_figure_5_as_repaired_delivers_honestly_for_every_n(unproved: Unproved) -> None:
     """RBC-05, RBC-08 and RBC-09: with all repairs every obligation is proved."""
     assert unproved(program(Figure5Proof, repairs="all"), EVERY) == set()

@@ -442,7 +442,7 @@ NEVER: dict[str, dict[Branch, str]] = {
 LARGE = {"rbp-resilient", "total", "sequencer", "dtp", "horus total"}
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.deep] * (name in LARGE)) for name in MODELS]
 )

@@ -35,7 +35,7 @@ def test_three_processes_agree_whoever_crashes_and_whoever_is_suspected() -> Non
     assert (report.exploration.states, report.exploration.complete) == (198_983, True)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("mutant", "faults"),
     [
@@ -66,6 +66,7 @@ def test_of_two_processes_none_may_crash() -> None:
     assert alone["Termination"].outcome is Outcome.HOLDS
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("faults", "full", "few"),
     [
@@ -109,6 +110,7 @@ def test_without_a_majority_trust_does_not_help() -> None:
     assert report["DecidedIfTrusted"].outcome is Outcome.VIOLATED
 
 
+@pytest.mark.deep
 def test_every_step_of_the_environment_is_taken_somewhere() -> None:
     """In the other tests a crash is detected at once, and a wrong suspicion need not end."""
     slow = check(
@@ -117,6 +119,7 @@ def test_every_step_of_the_environment_is_taken_somewhere() -> None:
     assert slow.exploration.never_fired == ()
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("mutant", "broken"), [("", set()), ("half_is_enough", {"Locked", "UniformAgreement", "Agreement"})]
 )

@@ -79,6 +79,7 @@ def test_the_repaired_protocol_has_as_many_states_as_it_had(name: str) -> None:
     assert (seen.states, seen.transitions, seen.depth) == MODELS[name][1]
 
 
+@pytest.mark.deep
 def test_every_branch_of_every_handler_fires() -> None:
     """Each branch is an action: every kind of packet is sent, and received in each state of its receiver."""
     idle = set.intersection(*(set(explored(name).exploration.never_fired) for name in MODELS))
@@ -104,7 +105,7 @@ WITHOUT: list[tuple[str, dict[str, Any], str, int]] = [
 """
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("repair", "constants", "broken", "length"), WITHOUT, ids=[case[0] for case in WITHOUT]
 )
@@ -189,7 +190,7 @@ READINGS: list[tuple[str, dict[str, Any], set[str]]] = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("constants", "violated"), [case[1:] for case in READINGS], ids=[case[0] for case in READINGS]
 )
@@ -199,6 +200,7 @@ def test_what_the_readings_come_to_in_the_repaired_protocol(
     assert failed(check(program(DtpChecked, repairs="all", **constants))) == violated
 
 
+@pytest.mark.deep
 def test_the_reference_sees_what_the_generated_code_sees() -> None:
     bound = program(DtpChecked, repairs="all", **NULLS | {"nulls": 1})
     fast, slow = explore(bound), explore(bound, engine="reference")
@@ -251,7 +253,7 @@ def test_survivors_hold_what_was_delivered_but_only_with_the_repair() -> None:
 BOUNDS = {"AckBound", "StableInTime", "OnlyTheLatest", "OneWithoutANumber"}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("without", "unproved"),
     [

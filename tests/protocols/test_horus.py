@@ -105,7 +105,7 @@ def explored(name: str) -> Report:
     return check(program(spec, repairs=repairs, **constants))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", MODELS)
 def test_the_repaired_stack_holds_what_it_promises(name: str) -> None:
     _, _, _, broken, unreached = MODELS[name]
@@ -126,6 +126,7 @@ def test_the_stack_has_as_many_states_as_it_had(name: str) -> None:
     assert (seen.states, seen.transitions, seen.depth) == COUNTS[name]
 
 
+@pytest.mark.deep
 def test_every_action_of_every_layer_fires_somewhere() -> None:
     """The two faults that these models leave out stand in the ledger's checks: suspicion, overtaking."""
     fired = {action for name in MODELS for action, _ in explored(name).exploration.fired}

@@ -83,6 +83,7 @@ def test_figure_25_with_its_repairs_is_the_normal_phase() -> None:
     assert all(f"{action} " in report.notes[0] for action in steps)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("without", "constants", "length", "guard"),
     [
@@ -112,6 +113,7 @@ def graph() -> tuple[Transitions, dict[int, dict[int, int]]]:
     return transitions, {state: dict(transitions.successors(state)) for state in space.packed}
 
 
+@pytest.mark.deep
 def test_every_run_ends_so_that_what_is_owed_at_no_end_is_owed_on_no_fair_run() -> None:
     _, after = graph()
     ends = [state for state, enabled in after.items() if not enabled]

@@ -29,6 +29,7 @@ ENDS = ("Agreement", "UniformAgreement", "ViewChangesEnd")
 WITNESSES = ("ExcludedLives", "SequencedLater", "StableByDecision", "AllDelivered")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("constants", "states", "reached"),
     [

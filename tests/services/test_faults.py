@@ -242,6 +242,7 @@ def test_a_fault_breaks_one_property_and_what_follows_from_it(
     assert broken(spec, fault, sizes) == names
 
 
+@pytest.mark.deep
 def test_each_property_of_each_service_has_a_fault_that_it_alone_catches() -> None:
     """Three readings of one sentence, of which nobody promises all, stand for themselves: the witnesses of
     `ComingAndGoing` show each of them true where the two others are false.

@@ -154,6 +154,7 @@ def test_order_agrees_with_its_definition_whatever_the_interleaving() -> None:
     assert min(seen.values()) > 50, seen
 
 
+@pytest.mark.deep
 def test_an_event_costs_no_more_in_a_long_log() -> None:
     """The last thousand of 8,000 events execute as many lines of the service as the first thousand."""
     import sys

@@ -208,6 +208,7 @@ def test_the_verdict_is_the_definition_s_whatever_the_merge(judge: Judge) -> Non
     assert seen[frozenset()] > 50
 
 
+@pytest.mark.deep
 def test_an_event_costs_no_more_in_a_long_log(read_event: Callable[[str], object]) -> None:
     """The last events of 2,000 messages execute as many lines of the service as the first."""
     messages, block = 2000, 500

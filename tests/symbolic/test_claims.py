@@ -23,7 +23,7 @@ VIOLATED = [
 ]
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize(
     ("claim", "recorded"), VIOLATED, ids=[f"{claim} {recorded}" for claim, recorded in VIOLATED]
 )

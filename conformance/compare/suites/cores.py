@@ -36,7 +36,7 @@ Core = ProtocolCore[Any]
 Call = Callable[[Core, float], object]
 
 
-def check_core(name: str, *, members: tuple[int, ...] = (2, 3), runs: int = 10, steps: int = 200) -> None:
+def check_core(name: str, *, members: tuple[int, ...] = (2, 3), runs: int = 6, steps: int = 200) -> None:
     """Check an implementation, named as `module:function` of a function without arguments that gives it.
 
     Raises:

@@ -1,7 +1,7 @@
 """Checks of a protocol core's stated times, on simulated clocks.
 
 1. In a quiet group the first message of every member is delivered everywhere within the stated milliseconds,
-  at the start and after idle minutes, and costs no more datagrams then.
+  at the start and after two idle minutes, and costs no more datagrams then.
 2. A deadline is never further away than the longest stated waiting time, and after a tick none is over.
 3. After any partition, one way or both, or a late start, messages that were broadcast meanwhile are delivered
   everywhere within a stated time.
@@ -55,7 +55,7 @@ def check_times(
     """
     for count in members:
         costs = _quiet(implementation, times, count, 0.0)
-        later = _quiet(implementation, times, count, 10 * MINUTE_MS)
+        later = _quiet(implementation, times, count, 2 * MINUTE_MS)
         if any(then > at_first + times.circulating for then, at_first in zip(later, costs, strict=True)):
             told = f"a message of each took {costs} datagrams at the start and {later} later"
             raise AssertionError(f"{count} members: {told}")
@@ -159,10 +159,10 @@ def _quiet(implementation: Implementation[Any], times: Times, members: int, idle
 
 def _pauses(implementation: Implementation[Any], times: Times, members: int) -> None:
     """Check that a message after a pause is delivered. The pauses grow by half of the longest waiting time,
-    up to forty such steps.
+    up to twenty such steps.
     """
     run = _Run(implementation, times, members, "a message after every pause")
-    for number in range(80):
+    for number in range(40):
         run.pass_time((number + 1) * times.waiting_ms / 2)
         run.broadcast(number % members)
         run.delivers_within(times.delivered_ms)
@@ -185,8 +185,8 @@ def _partitions(members: int) -> Iterator[list[tuple[int, int]]]:
 def _cut_off(
     implementation: Implementation[Any], times: Times, members: int, links: list[tuple[int, int]]
 ) -> None:
-    """Cut links for more than twenty back-offs, and check that messages broadcast meanwhile are delivered
-    afterwards. The messages are from all members, or from one that is not heard, at once or later.
+    """Cut links for thirty of the longest waiting times, and check that messages broadcast meanwhile are
+    delivered afterwards. The messages are from all members, or from one that is not heard, at once or later.
     """
     unheard = sorted({link[0] for link in links})
     for first_ms, senders in [(0.0, list(range(members))), *[(10.0, [member]) for member in unheard]]:
@@ -195,7 +195,7 @@ def _cut_off(
         run.network.cut(links)
         for member in senders:
             run.broadcast(member)
-        run.pass_time(60 * times.waiting_ms)
+        run.pass_time(30 * times.waiting_ms)
         for member in senders:
             run.broadcast(member)
         run.network.heal()

@@ -428,6 +428,7 @@ def test_every_planted_fault_is_tried_and_stands_on_the_page(core: str) -> None:
     assert all(what in caught[fault][1] for fault, _, what in told)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "core", [pytest.param(core, marks=(pytest.mark.deep,) * (core != "sequencer")) for core in FOUND]
 )

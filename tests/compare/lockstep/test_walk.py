@@ -49,6 +49,7 @@ def test_every_transition_of_three_processes_agrees() -> None:
     }
 
 
+@pytest.mark.deep
 def test_the_reference_walks_the_same() -> None:
     """CPython executes the specification instead of generated code; what was walked is the same, to the last
     number.
@@ -64,6 +65,7 @@ def test_the_reference_walks_the_same() -> None:
     assert slow.executed == fast.executed
 
 
+@pytest.mark.deep
 def test_what_is_remembered_is_what_the_code_does(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nearly every transition executed again and compared by value, among them packets with several
     datagrams.

@@ -107,6 +107,7 @@ def test_a_model_that_could_not_be_counted_is_not_called_large() -> None:
     assert report.share == f"took {report.met} different transitions"
 
 
+@pytest.mark.deep
 def test_a_model_of_more_states_is_called_large() -> None:
     report = antiphon.stateful("rbp", runs=1, steps=5)
     assert report.share.endswith("of a model of more than 5,000 states")

@@ -24,6 +24,7 @@ from antiphon.spec.protocols.rbp.properties import RbpChecked
 FEW = (program(TwoPhase, managers=2), program(DieHard))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("engine", ["generated", "native", "auto"])
 def test_every_explicit_engine_answers_as_the_reference_does(engine: str) -> None:
     check_engine(engine)
@@ -36,6 +37,7 @@ def test_z3_answers_as_the_reference_does() -> None:
     check_engine(asked, programs=FEW, bounds=Bounds(depth=6), exhaustive=False)
 
 
+@pytest.mark.deep
 def test_generated_python_takes_the_steps_of_the_reference() -> None:
     check_transitions(lambda bound: transitions_by(bound, Engine.GENERATED))
 

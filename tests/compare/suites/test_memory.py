@@ -19,6 +19,7 @@ BYTES_MAX = 500.0
 """For a message with 100 bytes of payload: 133 for these, less than 100 for names, and three tables."""
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("messages", [500, pytest.param(1_000, marks=pytest.mark.deep)])
 def test_a_message_costs_so_many_bytes_for_ever(messages: int) -> None:
     """The same for twice as many: memory grows with the number of messages, and with nothing else."""

@@ -246,6 +246,7 @@ def test_only_steps_for_what_is_in_some_state_need_to_be_looked_at(spec: type[Bo
     assert (whole is here) is (spec is Box), "the second is never in the box of Half"
 
 
+@pytest.mark.deep
 def test_machine_code_and_reference_agree_where_a_budget_holds_a_step_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

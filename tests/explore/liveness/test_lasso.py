@@ -85,7 +85,7 @@ def check_is_one(graph: Graph, lasso: Lasso, liveness: ir.LivenessProperty, wher
     assert true == [True] * len(liveness.assuming) + [False]
 
 
-@settings(max_examples=600)
+@settings(max_examples=150)
 @given(graphs(), sets, conclusions, assumptions)
 def test_a_lasso_is_found_where_the_oracle_finds_one_and_is_shortest(
     graph: Graph, where: Sets, last: ir.Temporal, assuming: list[ir.Temporal]

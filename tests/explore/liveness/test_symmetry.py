@@ -188,7 +188,7 @@ def orbit(bound: Program, state: State) -> set[State]:
     return found
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.deep
 @pytest.mark.parametrize("engine", [Engine.GENERATED, Engine.REFERENCE])
 def test_one_state_stands_for_its_orbit(engine: Engine) -> None:
     bound = program(Carousel)

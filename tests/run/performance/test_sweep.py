@@ -88,6 +88,7 @@ def test_the_page_shows_every_sentence_and_figure_and_its_drawings_are_whole() -
         assert marks.count("circle") == len(SMALL.sizes) * curves + 1, "one a point, and the key"
 
 
+@pytest.mark.deep
 def test_the_committed_page_has_what_is_found_today() -> None:
     """Update the page with `python benchmarks/dtp_figures.py --write docs`."""
     whole = Scale()

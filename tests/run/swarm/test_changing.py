@@ -54,7 +54,7 @@ def scripted(*entries: Entry, members: int = 3) -> Schedule:
     return Schedule(members=members, entries=(*said, *entries), timeouts=TIMEOUTS)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("protocol", LISTED)
 def test_no_protocol_is_accused_without_a_fault(protocol: str) -> None:
     """Thousands of seeds are in docs/swarm.md."""
@@ -189,6 +189,7 @@ def test_a_run_is_again_the_run_of_its_schedule() -> None:
         assert logged.logs[0].splitlines()[1].startswith(b'{"kind":"install"')
 
 
+@pytest.mark.deep
 def test_every_kind_of_fault_is_met_alone() -> None:
     for kind in FaultKind.of(join=True):
         settings = Settings(join=True, messages=3, faults=(kind,))

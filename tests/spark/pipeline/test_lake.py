@@ -246,6 +246,7 @@ def test_the_report_counts_runs_and_shows_the_first_of_each_violation(
     assert report.lake == str(lake)
 
 
+@pytest.mark.deep
 def test_in_this_process_the_same_is_said_of_the_same_logs(report: VerifyReport, logs: Path) -> None:
     """Runs of every sort, sound and broken, agree: each verdict, place, count and fault, and every sentence.
 
@@ -343,6 +344,7 @@ def test_a_bad_line_is_shown_as_compilers_do() -> None:
     assert str(Damage("r", None, "r", 0, NO_LOG)) == f"r: {NO_LOG}"
 
 
+@pytest.mark.deep
 def test_the_rows_of_a_lake_give_back_every_event(lake: Path, logs: Path) -> None:
     (batch,) = batches_of(lake)
     names = {row["run"]: row["name"] for row in parquet.read_table(batch.directory / "runs").to_pylist()}

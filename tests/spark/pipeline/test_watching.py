@@ -178,6 +178,7 @@ def test_a_run_that_is_silent_is_given_up_and_read_again_when_it_goes_on(grow: G
     assert (over.standing, over.outcome, over.found) == (OVER, Outcome.HOLDS, ())
 
 
+@pytest.mark.deep
 def test_whatever_is_broken_for_ever_is_told_by_the_step_that_reads_it(tmp_path: Path) -> None:
     """Each example of a property that the end of a run cannot mend grows event by event, for every promise,
     and each step begins with the state of the last. A prefix that the judge of logs finds broken is reported
