@@ -774,8 +774,9 @@ class JoinedGroup:
             self._complains_at = now + _COMPLAINS_S
             dropped = ", ".join(f"{count} {kind}" for kind, count in sorted(membership.dropped.items()))
             _logger.warning(
-                "group %s: %s has asked to be a member for %.0f s, with %d others; datagrams dropped: %s%s",
-                self.group, membership.me, now - self._asks_since, membership.asking, dropped or "none",
+                "group %s: %s has asked to be a member for %.0f s, with %d others%s; datagrams dropped: %s%s",
+                self.group, membership.me, now - self._asks_since, membership.asking,
+                f", where {self._expect} begin" if self._seeds.founder == self._own else "", dropped or "none",
                 "" if membership.refusal is None else f"; it was refused: {membership.refusal}",
             )  # fmt: skip
 

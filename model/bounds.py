@@ -42,6 +42,12 @@ class Stop:
     def __str__(self) -> str:
         return self.words
 
+    @property
+    def note(self) -> str:
+        """Return the sentence of a report on a search that ended so."""
+        begins = "ended early" if self.reason is StopReason.DECIDED else "is not complete"
+        return f"the search {begins}: {self.words}"
+
 
 class Enough(Exception):
     """Signal that ends an exploration at once, with the reason: a bound is hit, or a visitor has

@@ -287,4 +287,4 @@ def unfinished(
         for name, kind in kinds.items()
     )
     explored = Exploration(0, 0, 0, complete=False, seconds=seconds, stopped=stop.reason)
-    return Report(program, verdicts, explored, (f"the search is not complete: {stop}",))
+    return Report(program, verdicts, explored, (stop.note,))

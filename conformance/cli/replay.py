@@ -5,6 +5,7 @@ regression test.
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -84,7 +85,8 @@ def replay(
                 difference=documents.difference_document(replayed.difference), written=written,
             )
         )  # fmt: skip
-    output.print_trace(trace)
+    is_gone = on is On.IMPLEMENTATION and replayed.outcome is Outcome.HOLDS and trace.why
+    output.print_trace(replace(trace, why=f"recorded, and gone now: {trace.why}") if is_gone else trace)
     if written:
         output.out().print(f"regression test written: {written}")
     output.last_line(replayed.outcome, short_places(replayed.reason))

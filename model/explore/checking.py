@@ -317,7 +317,7 @@ def _exploration(space: StateSpace, search: Search) -> Exploration:
 
 
 def _notes(search: Search, storage: StorageOptions) -> tuple[str, ...]:
-    notes = [f"the search is not complete: {search.walk.stopped}"] if search.walk.stopped is not None else []
+    notes = [search.walk.stopped.note] if search.walk.stopped is not None else []
     space, states = search.space, len(search.space)
     if isinstance(space, ReducedSpace):
         if storage.symmetry and not storage.fingerprints:

@@ -184,7 +184,7 @@ def _report(program: Program, listed: list[Target], searches: list[Search], cloc
     reason = (INTERRUPTED if INTERRUPTED in stops else stops[0]).reason if stops else None
     complete = all(search.complete for search in searches)
     explored = Exploration(0, 0, depth, complete, clock.elapsed(), stopped=reason)
-    stopped = [f"the search is not complete: {stop}" for stop in stops]
+    stopped = [stop.note for stop in stops]
     clauses = sum(search.clauses for search in searches)
     return Report(program, verdicts, explored, (f"Z3 {Solver.version()}: {clauses:,} clauses", *stopped))
 

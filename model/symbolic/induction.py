@@ -118,7 +118,7 @@ def prove(
         for verdict in base.verdicts
         if verdict.property in asked or verdict.kind is PropertyKind.SPECIFICATION
     )
-    notes = [f"the search is not complete: {proof.stopped}"] if proof.stopped else []
+    notes = [proof.stopped.note] if proof.stopped else []
     others = [name for name, kind in kinds.items() if kind not in PROVABLE]
     if properties is None and others:
         notes.append(f"not asked, since no single state or step breaks them: {', '.join(others)}")

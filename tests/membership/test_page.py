@@ -12,7 +12,10 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
+from types import SimpleNamespace
 from typing import Any
+
+import pytest
 
 from antiphon.impl.membership.detector import LAN, LOCAL, WAN
 from antiphon.impl.primary_backup import CLIENTS_MAX, REQUEST_BYTES_MAX
@@ -36,9 +39,11 @@ def test_every_block_is_run_by_a_test_here() -> None:
     assert PAGE.count("```") == 2 * len(BLOCKS) + 2, "and one of the shell"
 
 
-def test_three_members_say_hello_in_one_order(free_ports: Callable[[int], list[int]]) -> None:
-    names = defined("orders.py")
-    exec(compile(BLOCKS["together.py"], "together.py", "exec"), names)
+def test_three_members_say_hello_in_one_order(
+    free_ports: Callable[[int], list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "orders", SimpleNamespace(**defined("orders.py")))
+    names = defined("together.py")
     names["seeds"][:] = [("127.0.0.1", port) for port in free_ports(3)]
     first, *others = asyncio.run(asyncio.wait_for(names["together"](), 30))
     assert first[0] == "view 1: m0 m1 m2"
