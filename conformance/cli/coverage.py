@@ -1,7 +1,12 @@
-"""`antiphon coverage`: which transitions of a bounded model the runs of a lake have exercised."""
+"""`antiphon coverage`: what runs have exercised of a protocol, and what no run has.
+
+From the files of `--coverage`: transitions, branches and state classes, by method. From a lake: which
+transitions of a bounded model its swarms have exercised.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +16,9 @@ from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.options import Constants, Limits
 from antiphon.conformance.cli.progress import working
 from antiphon.conformance.compare.bindings import bound_protocol
+from antiphon.conformance.coverage.branches import Branch
+from antiphon.conformance.coverage.document import CoverageError, CoverageFile, Exercise, joined, read
+from antiphon.conformance.coverage.report import ModelCoverage, never_taken, of_models
 from antiphon.conformance.extras import needs_spark
 from antiphon.conformance.report.documents import trace_document
 from antiphon.conformance.report.words import counted, settings
@@ -22,11 +30,18 @@ if TYPE_CHECKING:  # Spark is an extra
 
 _LEFT_TOLD = 8
 
+MOST_STATES = 100_000
+"""Largest number of states of a model whose transitions are counted, unless `--max-states` is given."""
+
 
 def coverage(
     protocol: options.Bound,
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="FILE...", help="Files of --coverage.", show_default=False),
+    ] = None,
     *,
-    lake: Annotated[Path, options.LAKE],
+    lake: Annotated[Path | None, options.LAKE] = None,
     constants: Constants,
     limits: Limits,
     action: Annotated[
@@ -37,7 +52,60 @@ def coverage(
     save: options.Save = None,
     json: options.Json = False,
 ) -> int:
-    """Count the transitions of a bounded model that swarms in a lake have exercised, on Spark."""
+    """Report what runs have exercised, and what no run has.
+
+    Of the files of `--coverage`: transitions, branches of the code and state classes, by method. With --lake:
+    the transitions of a bounded model that swarms in a lake have exercised, on Spark.
+    """
+    if bool(files) == (lake is not None):
+        raise output.UsageProblem("name files of --coverage, or a lake with --lake")
+    if files:
+        return _of_files(protocol, files, limits, action, save, json=json)
+    assert lake is not None
+    return _of_lake(protocol, lake, constants, limits, action, master, save, json=json)
+
+
+def _of_files(
+    protocol: str, files: list[Path], limits: Limits, action: str | None, save: Path | None, *, json: bool
+) -> int:
+    """Report what the files of `--coverage` have."""
+    bound = bound_protocol(protocol)
+    bounds = limits.explicit
+    if bounds.states is None:
+        bounds = replace(bounds, states=MOST_STATES)
+    try:
+        document = joined([read(file, protocol) for file in files])
+    except CoverageError as error:
+        raise output.UsageProblem(str(error)) from error
+    with working(f"{protocol}: exploring the models", output.err()):
+        models = of_models(document, lambda told: bound.bind(**told), bounds)
+    missing = never_taken(document)
+    ways = [each for model in models for each in model.actions if each.never is not None]
+    if action is not None:
+        ways = [each for each in ways if each.action == action]
+    near = min(ways, key=lambda each: len(each.never or ()), default=None)
+    saved = output.saved(save, None if near is None else near.never, "transition that no run exercised")
+    if json:
+        return output.finish(_files_document(document, models, missing, saved))
+    _print_files(document, models, missing)
+    if near is not None and near.never is not None and (action is not None or save is not None):
+        output.out().print()
+        output.print_trace(near.never)
+        if saved:
+            _print_saved(saved)
+    return 0
+
+
+def _print_saved(saved: str) -> None:
+    test = f"antiphon replay {saved} --on implementation --pytest test_never.py"
+    output.out().print(f"trace saved: {saved}; its test: {test}", soft_wrap=True)
+
+
+def _of_lake(
+    protocol: str, lake: Path, constants: Constants, limits: Limits, action: str | None, master: str,
+    save: Path | None, *, json: bool,
+) -> int:  # fmt: skip
+    """Report what the swarms of a lake have exercised."""
     needs_spark("coverage")
     from antiphon.conformance.spark import coverage as room  # here: Spark is an extra
     from antiphon.conformance.spark.pipeline import InputError
@@ -61,9 +129,113 @@ def coverage(
         output.out().print()
         output.print_trace(near.never)
         if saved:
-            test = f"antiphon replay {saved} --on implementation --pytest test_never.py"
-            output.out().print(f"trace saved: {saved}; its test: {test}", soft_wrap=True)
+            _print_saved(saved)
     return 0
+
+
+def _files_document(
+    document: CoverageFile, models: list[ModelCoverage], missing: dict[str, list[Branch]], saved: str | None
+) -> documents.CoverageOfRuns:
+    return documents.CoverageOfRuns(
+        outcome=Outcome.HOLDS,
+        protocol=document.protocol,
+        methods=[
+            documents.MethodCoverage(
+                method=each.method, constants=each.constants, runs=each.runs,
+                branches=sum(map(len, each.branches.values())), classes=len(each.classes),
+                transitions=_taken(each, models),
+            )
+            for each in document.exercised
+        ],
+        branches=_branches(document),
+        never_taken=[
+            documents.BranchDocument(file=file, line=line, function=function, case=case)
+            for file, branches in missing.items()
+            for line, function, case in branches
+        ],
+        never_exercised=[
+            documents.NeverExercised(
+                constants=model.constants, action=each.action, transitions=each.transitions,
+                exercised=each.by_any, never=None if each.never is None else trace_document(each.never),
+            )
+            for model in models
+            for each in model.actions
+            if each.by_any < (each.transitions or 1)
+        ],
+        saved=saved,
+    )  # fmt: skip
+
+
+def _branches(document: CoverageFile) -> int:
+    return sum(len(code.branches) for code in document.code.values())
+
+
+def _taken(method: Exercise, models: list[ModelCoverage]) -> int | None:
+    """Return how many different transitions a method took; None if they were not counted."""
+    if not method.constants:
+        return None
+    (model,) = [each for each in models if each.constants == method.constants]
+    return sum(action.taken[model.methods.index(method)] for action in model.actions)
+
+
+def _print_files(
+    document: CoverageFile, models: list[ModelCoverage], missing: dict[str, list[Branch]]
+) -> None:
+    console = output.out()
+    all_, seen = _branches(document), document.seen()
+    right = {"justify": "right", "no_wrap": True}
+    counts = [(name, right) for name in ("runs", "branches", "", "state classes", "transitions")]
+    table = output.table("method", *counts)
+    for each in document.exercised:
+        branches = sum(map(len, each.branches.values()))
+        table.add_row(
+            each.method, f"{each.runs:,}", f"{branches:,}", _share(branches, all_), f"{len(each.classes):,}",
+            _share_of_model(each, models),
+        )  # fmt: skip
+    console.print(table)
+    hit = sum(map(sum, seen.branches.values()))
+    console.print(
+        f"{document.protocol}: {hit:,} of {all_:,} branches taken ({_share(hit, all_)}); "
+        f"state classes: {len(seen.classes):,}", style="bold",
+    )  # fmt: skip
+    for model in models:
+        numbers = {name: value for name, value in model.constants.items() if type(value) is int}
+        for action in model.actions:
+            if action.transitions is None and not action.by_any:
+                console.print(f"no run has taken {action.action} ({', '.join(settings(numbers))})")
+            elif action.transitions is not None and action.by_any < action.transitions:
+                near = "" if action.never is None else (
+                    f"; nearest {compact_step(action.never.steps[-1])}, step {len(action.never)}"
+                )
+                console.print(
+                    f"no run has taken {action.transitions - action.by_any:,} of the "
+                    f"{action.transitions:,} transitions of {action.action} "
+                    f"({', '.join(settings(numbers))}){near}", soft_wrap=True,
+                )  # fmt: skip
+    for each in document.exercised:
+        others = frozenset[str]().union(
+            *(other.classes for other in document.exercised if other is not each)
+        )
+        never = others.difference(each.classes)
+        if never:
+            told = f"{each.method} has not seen {len(never):,} of them, such as"
+            console.print(f"{told} {min(never)}", soft_wrap=True, highlight=False)
+    if missing:
+        console.print("no run has taken these branches:")
+    for file, branches in missing.items():
+        for line, function, case in branches:
+            told = "never called" if case == "called" else case
+            console.print(f"  {file}:{line}  {function}  {told}", soft_wrap=True, highlight=False)
+
+
+def _share_of_model(method: Exercise, models: list[ModelCoverage]) -> str:
+    """Return how many transitions of its model a method took, of how many, in words."""
+    taken = _taken(method, models)
+    if taken is None:
+        return "-"
+    (model,) = [each for each in models if each.constants == method.constants]
+    known = [action.transitions for action in model.actions]
+    return f"{taken:,} of {'more' if None in known else f'{sum(filter(None, known)):,}'}"
 
 
 def _nearest(found: Coverage, action: str | None) -> Exercised | None:

@@ -506,6 +506,49 @@ class Coverage(Document, tag="coverage", kw_only=True):
     saved: str | None = None
 
 
+class MethodCoverage(msgspec.Struct, kw_only=True):
+    """Counts of what one method has exercised; `transitions` is None if they were not counted."""
+
+    method: str
+    constants: dict[str, int | bool | str]
+    runs: int
+    branches: int
+    classes: int
+    transitions: int | None
+
+
+class BranchDocument(msgspec.Struct, kw_only=True):
+    """Branch of the code that no run has taken."""
+
+    file: str
+    line: int
+    function: str
+    case: str
+
+
+class NeverExercised(msgspec.Struct, kw_only=True):
+    """Action of a model of which no run has taken some transition: how many there are (None: not known), how
+    many some run has taken, and a path to a nearest one that none has.
+    """
+
+    constants: dict[str, int | bool | str]
+    action: str
+    transitions: int | None
+    exercised: int
+    never: TraceDocument | None = None
+
+
+class CoverageOfRuns(Document, tag="coverage-of-runs", kw_only=True):
+    """Document of `antiphon coverage` with files of `--coverage`; `branches` are all branches of the code."""
+
+    protocol: str
+    methods: list[MethodCoverage]
+    branches: int
+    never_taken: list[BranchDocument]
+    never_exercised: list[NeverExercised]
+    saved: str | None = None
+
+
 class Replay(Document, tag="replay", kw_only=True):
     """Document of `antiphon replay`."""
 
@@ -743,6 +786,7 @@ AnyDocument = (
     | Trace
     | Watch
     | Coverage
+    | CoverageOfRuns
     | Replay
     | Show
     | ShowRun

@@ -9,13 +9,14 @@ from typing import Annotated, Literal
 import typer
 
 import antiphon
-from antiphon.conformance.cli import documents, options, output, reports
+from antiphon.conformance.cli import documents, exercised, options, output, reports
 from antiphon.conformance.cli.options import Constants, Limits, Reports, said
 from antiphon.conformance.cli.progress import walk_bar
 from antiphon.conformance.compare import lockstep as room
 from antiphon.conformance.compare.bindings import Binding
 from antiphon.conformance.compare.lockstep import LOCKSTEP
 from antiphon.conformance.compare.lockstep.report import ONE_WAY
+from antiphon.conformance.coverage.document import exercise
 from antiphon.conformance.report.answers import Answer, of_lockstep
 from antiphon.conformance.report.words import settings
 from antiphon.spec.lang import Program
@@ -54,6 +55,7 @@ def lockstep(
     fault: options.Fault = None,
     engine: Annotated[Literal["generated", "reference"], options.ENGINE] = "generated",
     save: options.Save = None,
+    coverage: options.Coverage = None,
     json: options.Json = False,
     reported: Reports,
 ) -> int:
@@ -70,7 +72,7 @@ def lockstep(
     words = ["antiphon", "lockstep", protocol, *again, *limits.words()]
     return walked(
         protocol, binding, words, limits=limits, max_transitions=max_transitions, sample=sample, seed=seed,
-        fault=fault, engine=engine, save=save, json=json, reported=reported,
+        fault=fault, engine=engine, save=save, json=json, reported=reported, coverage=coverage,
     )  # fmt: skip
 
 
@@ -89,6 +91,7 @@ def walked(
     json: bool,
     reported: Reports,
     replays: bool = True,
+    coverage: Path | None = None,
 ) -> int:
     """Walk a binding, print and report the result, and return the exit code.
 
@@ -106,12 +109,13 @@ def walked(
         json: True to print a document.
         reported: the reports that are asked for.
         replays: True if `protocol` names the binding, so that a saved trace can be run on it again.
+        coverage: the file to which what is exercised is added.
     """
     if not json:
         output.out().print(f"seed {seed} (of the sample)")
-    with walk_bar(protocol) as show:
+    with exercised.recorded(coverage, protocol, binding) as (run, recorder), walk_bar(protocol) as show:
         report = antiphon.lockstep(
-            binding,
+            run,
             engine=engine,
             max_transitions=max_transitions,
             sample=sample,
@@ -119,6 +123,12 @@ def walked(
             progress=show,
             **limits.asked(),
         )
+    if recorder is not None:
+        entry = exercise(
+            "lockstep", recorder.seen, constants=report.program.constants, complete=report.complete,
+            actions=report.fired,
+        )  # fmt: skip
+        exercised.write(coverage, protocol, recorder, entry)
     trace = report.difference.trace if report.difference else None
     saved = output.saved(save, trace, "difference", protocol if replays else "")
     command = shlex.join(again)

@@ -121,6 +121,15 @@ Save = Annotated[
         callback=writable,
     ),
 ]
+Coverage = Annotated[
+    Path | None,
+    _option(
+        "--coverage",
+        about="Record what is exercised, and add it to FILE, for `antiphon coverage`.",
+        metavar="FILE",
+        callback=writable,
+    ),
+]
 TraceFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="A trace: *.itf.json, as --save makes it.", show_default=False)
 ]

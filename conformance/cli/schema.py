@@ -54,6 +54,12 @@ def _schedule() -> Any:
     return Schedule
 
 
+def _coverage() -> Any:
+    from antiphon.conformance.coverage.document import CoverageFile
+
+    return CoverageFile
+
+
 def _strength() -> Any:
     from antiphon.conformance.ledger.strength.document import Section
 
@@ -77,6 +83,7 @@ SCHEMAS: dict[str, tuple[str, Callable[[], Any]]] = {
     "trace": ("one line of the log of a run: the header, or an event", _trace),
     "itf": ("a saved trace (*.itf.json), which `antiphon replay` runs again", _itf),
     "schedule": ("schedule.json: the faults and calls of a swarm's run that was kept", _schedule),
+    "coverage": ("what runs have exercised, as --coverage writes it", _coverage),
     "cluster": ("cluster.json: the settings and the result of a run on real processes", _cluster),
     "adapter": ("one line between antiphon and a program in any language, or between two of these", _adapter),
     "node": ("one line that `antiphon node --json` prints: an event of the group", _node),

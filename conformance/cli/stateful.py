@@ -7,10 +7,11 @@ from contextlib import nullcontext
 from typing import Annotated
 
 import antiphon
-from antiphon.conformance.cli import documents, options, output
+from antiphon.conformance.cli import documents, exercised, options, output
 from antiphon.conformance.cli.lockstep import bound_binding, print_difference
 from antiphon.conformance.cli.options import Constants
 from antiphon.conformance.compare.bindings import bound_protocol
+from antiphon.conformance.coverage.document import exercise
 from antiphon.conformance.report.words import counted
 
 
@@ -25,6 +26,7 @@ def stateful(
     max_memory: options.MaxMemory = None,
     fault: options.Fault = None,
     save: options.Save = None,
+    coverage: options.Coverage = None,
     json: options.Json = False,
 ) -> int:
     """Run specification and implementation side by side at random, and shrink a run in which they differ."""
@@ -37,18 +39,25 @@ def stateful(
         output.out().print(f"seed {chosen}")
     console = output.err()
     with (
+        exercised.recorded(coverage, protocol, binding) as (run, recorder),
         console.status(f"{protocol}: {runs} runs of up to {steps} steps")
         if console.is_terminal
-        else nullcontext()
+        else nullcontext(),
     ):
         report = antiphon.stateful(
-            binding,
+            run,
             runs=runs,
             steps=steps,
             seed=chosen,
             max_seconds=max_seconds,
             max_memory_mb=max_memory,
         )
+    if recorder is not None:
+        entry = exercise(
+            "stateful", recorder.seen, constants=report.program.constants, runs=report.runs,
+            actions=report.actions, transitions=exercised.names_of(report.program, report.taken),
+        )  # fmt: skip
+        exercised.write(coverage, protocol, recorder, entry)
     saved = output.saved(save, report.difference.trace if report.difference else None, "difference", protocol)
     outcome = report.outcome
     if json:

@@ -12,10 +12,10 @@ import msgspec
 import typer
 from rich.text import Text
 
-from antiphon.conformance.cli import documents, options, output, reports, streams
+from antiphon.conformance.cli import documents, exercised, options, output, reports, streams
 from antiphon.conformance.cli.options import Reports
 from antiphon.conformance.cli.progress import runs_bar, working
-from antiphon.conformance.compare.bindings import bound_protocols
+from antiphon.conformance.compare.bindings import bound_protocol, bound_protocols
 from antiphon.conformance.extras import needs_spark
 from antiphon.conformance.report.answers import Answer, Suite
 from antiphon.conformance.report.answers_of_runs import of_run_of_swarm, of_swarm
@@ -23,6 +23,7 @@ from antiphon.conformance.report.diagram import Diagram
 from antiphon.conformance.report.terminal import text_diagram
 from antiphon.conformance.report.words import counted
 from antiphon.conformance.run.swarm import (
+    BLOCK,
     SCHEDULE,
     Around,
     Deliver,
@@ -118,6 +119,13 @@ def swarm(
         int, typer.Option("--sample", min=0, help="Logs of so many runs go into the lake, failing or not.")
     ] = 100,
     fault: options.Fault = None,
+    steer: Annotated[
+        bool,
+        typer.Option(
+            "--steer", help="Begin half of the runs as an earlier one that saw something new, and go on."
+        ),
+    ] = False,
+    coverage: options.Coverage = None,
     json: options.Json = False,
     reported: Reports,
 ) -> int:
@@ -134,6 +142,9 @@ def swarm(
             "--within-model has the processes, messages and faults of the model: leave out --processes, "
             "--messages, --only, --layers and --deliver"
         )
+    elsewhere = spark or master is not None or lake is not None or schedule is not None
+    _see_steered(steer=steer, recorded=coverage is not None, join=join, within=within, elsewhere=elsewhere)
+    before = exercised.known(coverage, protocol) if coverage is not None else None
     try:
         settings = Settings(
             join=join, members=processes, messages=messages, faults=tuple(only or FaultKind),
@@ -155,7 +166,7 @@ def swarm(
     if not json:
         output.out().print(f"seed {chosen}")
     there = None
-    if spark or master is not None or lake is not None:
+    if elsewhere:
         if jobs is not None:
             raise output.UsageProblem("--jobs are processes without Spark; say --master local[N] instead")
         there = _on_spark(protocol, runs, chosen, settings, master, lake, sample)
@@ -164,8 +175,9 @@ def swarm(
         with runs_bar(protocol, runs, output.err()) as show:
             report = run_swarm(
                 protocol, runs=runs, seed=chosen, settings=settings, jobs=jobs or os.cpu_count() or 1,
-                progress=show,
+                steer=steer, known=before, progress=show,
             )  # fmt: skip
+    _keep_coverage(coverage, protocol, report, within=within)
     first = next((result for result in report.failed if result.schedule is not None), None)
     short = shortened(first, settings) if first is not None and first.symptoms else first
     homes = _write_failing(first, short, directory)
@@ -174,7 +186,7 @@ def swarm(
         for other in _of_other_kinds(report, (first, short))
         for home in _write_failing(other, other, directory)
     ]
-    again = command_of(protocol, settings)
+    again = f"{command_of(protocol, settings)}{' --steer' * steer}"
     failing = [*([] if short is None else [(short, homes[-1] if homes else None)]), *others]
     whole = f"{again} --runs {runs} --seed {chosen}"
     reports.write(reported, lambda: _answer(report, failing, settings, whole))
@@ -187,13 +199,16 @@ def swarm(
         output.out().print(kept if there.is_new else f"{kept}, which was there already", soft_wrap=True)
     if first is not None and short is not None:
         _print_run(short, settings)
-        output.out().print(f"again:  {again} --runs 1 --seed {first.seed}", soft_wrap=True)
+        knows = before is not None and bool(before.branches)
+        _print_again(again, first, chosen, steer=steer, knows=knows)
         if homes:
-            output.out().print(f"short:  {again} --schedule {homes[-1] / SCHEDULE}", soft_wrap=True)
+            alone = again.removesuffix(" --steer")
+            output.out().print(f"short:  {alone} --schedule {homes[-1] / SCHEDULE}", soft_wrap=True)
             output.out().print(f"logs:   {', '.join(map(str, homes))}", soft_wrap=True)
     for other, home in others:
         output.out().print(f"another kind, seed {other.seed}: {other.reasons[0]}", soft_wrap=True)
-        output.out().print(f"short:  {again} --schedule {home / SCHEDULE}", soft_wrap=True)
+        alone = again.removesuffix(" --steer")
+        output.out().print(f"short:  {alone} --schedule {home / SCHEDULE}", soft_wrap=True)
     wrong = f", {len(report.failed):,} of them fail" if report.failed else ""
     each_ms = report.processor_ns / report.runs / 1e6
     output.last_line(
@@ -202,6 +217,54 @@ def swarm(
         f"each, seed {chosen}; evidence: measured",
     )
     return report.outcome.exit_code
+
+
+def _see_steered(*, steer: bool, recorded: bool, join: bool, within: bool, elsewhere: bool) -> None:
+    """Raise UsageProblem if the runs of these options cannot be steered or recorded."""
+    if steer and (join or within):
+        whose = "--join" if join else "--within-model"
+        raise output.UsageProblem(f"--steer is not for {whose}: leave one of them out")
+    if (steer or recorded) and elsewhere:
+        raise output.UsageProblem(
+            "--steer and --coverage are for runs that this command takes by seeds: leave out --spark, "
+            "--master, --lake and --schedule; `antiphon coverage --lake` reads the swarms of a lake"
+        )
+
+
+def _keep_coverage(file: Path | None, protocol: str, report: SwarmReport, *, within: bool) -> None:
+    """Add what the runs of a swarm have exercised to the file of `--coverage`, if there is one."""
+    if file is not None and report.seen is not None:
+        seeds = range(report.seed, report.seed + report.runs)
+        model = _transitions(protocol, seeds, report.settings) if within else None
+        exercised.write_swarm(file, protocol, report.settings, report.seen, report.runs, model)
+
+
+def _print_again(again: str, first: RunResult, seed: int, *, steer: bool, knows: bool) -> None:
+    """Print the command that takes a failing run again: steered, with all runs of its block before it; not if
+    a file has steered them, which has more in it now.
+    """
+    if steer and not knows and first.seed is not None:
+        begin = seed + (first.seed - seed) // BLOCK * BLOCK
+        told = f"{again} --runs {first.seed - begin + 1} --seed {begin}"
+        output.out().print(f"again:  {told}", soft_wrap=True)
+    elif not steer:
+        output.out().print(f"again:  {again} --runs 1 --seed {first.seed}", soft_wrap=True)
+
+
+def _transitions(
+    protocol: str, seeds: range, settings: Settings
+) -> tuple[Mapping[str, int | bool | str], Mapping[str, int], set[tuple[str, str]]] | None:
+    """Return the constants of the model of lockstep, how often runs within it took each action, and the
+    transitions; None for a binding whose messages stand for no packets.
+    """
+    from antiphon.conformance.coverage.paths import transitions_of_swarm  # here: it takes the runs again
+
+    bound = bound_protocol(protocol)
+    constants = bound.bind(**bound.small).program.constants
+    try:
+        return constants, *transitions_of_swarm(protocol, constants, seeds, settings)
+    except TypeError:
+        return None
 
 
 def _on_spark(

@@ -53,7 +53,7 @@ NOT_HERE = {
     ("docs/cluster.md", "antiphon cluster irbp"): A_MINUTE,
     ("docs/cluster.md", "antiphon cluster total"): A_MINUTE,
     ("docs/cluster.md", "antiphon cluster --system"): "needs root and those systems: tests/run/systems",
-    ("docs/coverage.md", "antiphon coverage"): ON_SPARK,
+    ("docs/coverage.md", "antiphon coverage total --lake"): ON_SPARK,
     ("docs/coverage.md", "antiphon swarm total --within-model"): ON_SPARK,
     ("docs/coverage.md", "antiphon replay never"): ON_SPARK,
     ("docs/coverage.md", "import pyarrow"): ON_SPARK,

@@ -37,7 +37,7 @@ all, and see `ground` only.
 """
 
 WITHIN_CONFORMANCE = {
-    "adapters", "api", "cli", "compare", "exports", "judge", "ledger", "report", "run", "spark",
+    "adapters", "api", "cli", "compare", "coverage", "exports", "judge", "ledger", "report", "run", "spark",
 }  # fmt: skip
 """The packages of `conformance`, each with its question in ARCHITECTURE.md."""
 

@@ -1,6 +1,8 @@
 """Hypothesis state machine made from a specification, with one rule for each action.
 
-Nothing is filtered: a rule may fire when its action is enabled, and draws from the list of its enabled steps.
+A rule may fire when its action is enabled, and draws from the list of its enabled steps. In three steps of
+four only those count that no run had taken from this state when the machine was made, if there are any. Later
+runs change nothing in that, so that Hypothesis can repeat and shrink a run.
 After each step both sides are compared as in lockstep. Hypothesis shrinks a failing run, and `shorten`
 shortens it further.
 """
@@ -9,7 +11,8 @@ from __future__ import annotations
 
 import contextlib
 import random
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, seed, settings
@@ -35,7 +38,7 @@ from antiphon.model.engines import Engine
 from antiphon.model.explore import check
 from antiphon.model.limits import under_limits
 from antiphon.model.verdict import Outcome
-from antiphon.spec.lang import Machine, Program, State
+from antiphon.spec.lang import Machine, Program, State, Step
 from antiphon.spec.lang.watch import unwatched
 
 SHRINKS = 200
@@ -43,6 +46,9 @@ SHRINKS = 200
 
 NEAR = 5_000
 """Largest number of transitions in which a shorter path to a difference is looked for."""
+
+PARTS = 4
+"""Number of parts of Hypothesis' runs; each begins with what the runs before it have taken."""
 
 MOST_STATES = 5_000
 """Largest number of states of a bounded model whose transitions are counted."""
@@ -54,7 +60,8 @@ class StatefulReport:
 
     `met` counts the different transitions that were taken, of the `transitions` of the bounded model. These
     are counted only in a model of at most `MOST_STATES` states, when no difference was found; a larger model
-    is `large`. `stopped` is the bound that ended the runs.
+    is `large`. `stopped` is the bound that ended the runs. `actions` counts the steps by action, and `taken`
+    has the different transitions, each as a state and a step.
     """
 
     program: Program
@@ -67,6 +74,8 @@ class StatefulReport:
     transitions: int | None = None
     large: bool = False
     stopped: Stop | None = None
+    actions: Mapping[str, int] = field(default_factory=dict)
+    taken: frozenset[tuple[State, Step]] = frozenset()
 
     def __repr__(self) -> str:
         shown = "" if self.difference is None else "; str() shows the run and what differs"
@@ -114,6 +123,10 @@ def state_machine(
     (`Spent`) when `shrinks` runs were tried after the first failure; `tally.shortest` is the result.
     """
     starts = Run(comparison, tally, shrinks).starts
+    taken = {
+        state: frozenset(step for step, after in out.items() if after is not None)
+        for state, out in tally.graph.items()
+    }
 
     class Conformance(RuleBasedStateMachine):
         """State machine with specification and implementation side by side."""
@@ -121,6 +134,7 @@ def state_machine(
         def __init__(self) -> None:
             super().__init__()
             self.run = Run(comparison, tally, shrinks)
+            self.taken = taken
 
         @initialize(start=st.sampled_from(starts), chance=st.sampled_from(range(CHANCES)))
         def begin(self, start: State, chance: int) -> None:
@@ -144,10 +158,21 @@ def _rule_for(action: str) -> Any:
     """Return the Hypothesis rule of one action, which draws from the enabled steps of that action."""
 
     def fire(self: Any, data: st.DataObject) -> None:
-        self.run.take(data.draw(st.sampled_from(self.run.enabled[action]), label="step"))
+        self.run.take(data.draw(st.sampled_from(_first(self, action)), label="step"))
 
     fire.__name__ = action
-    return precondition(lambda self: action in self.run.enabled)(rule(data=st.data())(fire))
+    return precondition(lambda self: bool(_first(self, action)))(rule(data=st.data())(fire))
+
+
+def _first(machine: Any, action: str) -> list[Step]:
+    """Return the steps of an action that count now: in three steps of four, where a step is possible that no
+    run had taken, only such steps; else all that are enabled.
+    """
+    run, enabled = machine.run, machine.run.enabled.get(action, [])
+    known = machine.taken.get(run.state)
+    if known is None or len(run.done) % 4 == 3 or len(known) == len(run.steps):
+        return list(enabled)
+    return [step for step in enabled if step not in known]
 
 
 def run_stateful(
@@ -190,7 +215,13 @@ def run_stateful(
             transitions, large = _counted(binding.program)
     return StatefulReport(
         binding.program, tally.runs, tally.steps, limits.elapsed(), seed_number, difference,
-        tally.met, transitions, large, stopped,
+        tally.met, transitions, large, stopped, tally.actions,
+        frozenset(
+            (state, step)
+            for state, out in tally.graph.items()
+            for step, after in out.items()
+            if after is not None
+        ),
     )  # fmt: skip
 
 
@@ -204,8 +235,21 @@ def _search(
     )
     if tally.shortest is not None:
         return
+    for part in range(PARTS):
+        left = runs - guided
+        share = left * (part + 1) // PARTS - left * part // PARTS
+        if share and tally.shortest is None:
+            _draw_runs(comparison, tally, share, steps, seed_number + part, shrinks)
+
+
+def _draw_runs(
+    comparison: Comparison, tally: Tally, runs: int, steps: int, seed_number: int, shrinks: int
+) -> None:
+    """Let Hypothesis draw runs, and shrink the first in which the two sides differ. Raise Spent when a bound
+    is hit.
+    """
     chosen = settings(
-        max_examples=runs - guided,
+        max_examples=runs,
         stateful_step_count=steps,
         database=None,
         deadline=None,

@@ -6,6 +6,7 @@ This module knows neither Hypothesis nor the choice of the steps.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -44,7 +45,8 @@ class Tally:
     """Counts over all runs; `shrinks` counts the runs since the first failure.
 
     `graph` maps each seen state of the specification to its enabled steps, each with the state that it led
-    to, or None if it was not taken. `met` counts the taken ones. `wrong` is an error of the binding, or None.
+    to, or None if it was not taken. `met` counts the taken ones, `actions` all steps by action. `wrong` is an
+    error of the binding, or None.
     """
 
     runs: int = 0
@@ -54,6 +56,7 @@ class Tally:
     wrong: BindingError | None = None
     graph: dict[State, dict[Step, State | None]] = field(default_factory=dict)
     met: int = 0
+    actions: Counter[str] = field(default_factory=Counter)
 
     def failed(self, run: Diverged) -> None:
         """Store a failing run if it is the shortest so far."""
@@ -98,6 +101,7 @@ class Run:
         """Take one step on both sides. Raises Diverged and Spent."""
         self.tally.steps += 1
         self.done.append(step)
+        self.tally.actions[step.action] += 1
         before = self.tally.graph[self.state]
         self.state, self.system = self._judge(lambda: self.comparison.take(self.state, self.system, step))
         if before[step] is None:

@@ -3,7 +3,8 @@
 The events of a run are a schedule (`schedule`), which a seed draws (`chance`) and the simulated network of
 `antiphon.impl` carries out on cores, layers and encoder (`running`). Most runs are judged at a glance, the
 others by the judge of all logs (`judging`); one that fails is made short (`shrinking`). `run_seed` is a pure
-function, and many of them are spread over processes (`spreading`).
+function, and many of them are spread over processes (`spreading`). Runs can be recorded and steered
+(`steering`).
 """
 
 from antiphon.conformance.run.swarm.core_calls import (
@@ -20,6 +21,7 @@ from antiphon.conformance.run.swarm.run_directory import SCHEDULE, ScheduleError
 from antiphon.conformance.run.swarm.schedule import Schedule
 from antiphon.conformance.run.swarm.settings import Around, Deliver, FaultKind, Settings
 from antiphon.conformance.run.swarm.spreading import SwarmReport, run_swarm, without_run
+from antiphon.conformance.run.swarm.steering import BLOCK, recorded_runs
 from antiphon.conformance.run.swarm.swarm import (
     RunResult,
     core_of,
@@ -32,6 +34,7 @@ from antiphon.conformance.run.swarm.swarm import (
 from antiphon.conformance.run.swarm.words import command_of, joins_always, schedule_lines
 
 __all__ = [
+    "BLOCK",
     "SCHEDULE",
     "Around",
     "Broadcasts",
@@ -55,6 +58,7 @@ __all__ = [
     "keep",
     "pictured",
     "read_schedule",
+    "recorded_runs",
     "run_schedule",
     "run_seed",
     "run_swarm",

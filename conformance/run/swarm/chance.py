@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from msgspec import structs
 
@@ -34,7 +34,7 @@ from antiphon.conformance.run.swarm.schedule import (
 from antiphon.conformance.run.swarm.settings import Budget, FaultKind, Settings
 from antiphon.impl.protocols.core import Implementation, Network
 
-__all__ = ["Drawn", "Script", "Wandering", "Weather", "draw"]
+__all__ = ["Drawn", "Fates", "Script", "Wandering", "Weather", "draw"]
 
 Link = tuple[int, int]
 
@@ -81,6 +81,16 @@ class Weather:
         return delays
 
 
+    def passed(self, sender: int, to: int) -> int:
+        """Count a datagram whose fate is decided elsewhere; return its number on its link."""
+        self._sent[sender, to] += 1
+        return self._sent[sender, to]
+
+    def go_on(self, delay_ms: float, calm_ms: float) -> None:
+        """Take another usual delay and another end of the faults, before any datagram is sent."""
+        self._usual, self._calm_ms = (delay_ms,), calm_ms
+
+
 class Wandering:
     """Carriage that delays every datagram at random, and loses the datagrams with these numbers."""
 
@@ -122,12 +132,22 @@ class Script:
         return self._fates.get((sender, to, nth), self._usual)
 
 
+class Fates(Protocol):
+    """Carriage that stores the fates of datagrams that differ from the usual one."""
+
+    met: list[Fate]
+
+    def __call__(self, sender: int, to: int, now: float, /) -> Sequence[float]:
+        """Return the delays of the copies of a datagram that arrive."""
+        ...
+
+
 class Drawn(NamedTuple):
     """Draw of a seed: the kinds of faults, the schedule without fates, and the generator of fates."""
 
     faults: tuple[FaultKind, ...]
     schedule: Schedule
-    weather: Weather | Wandering
+    weather: Fates
 
 
 def draw(seed: int, settings: Settings, implementation: Implementation[Any]) -> Drawn:

@@ -12,10 +12,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from functools import partial
-from typing import get_args
+from typing import NamedTuple, TypeAlias, get_args
 
 from antiphon.conformance.children import done_by_children
+from antiphon.conformance.coverage.recorder import Seen
 from antiphon.conformance.run.swarm.settings import FaultKind, Settings
+from antiphon.conformance.run.swarm.steering import BLOCK, recorded_runs
 from antiphon.conformance.run.swarm.swarm import RunResult, core_of, fitted, run_seed
 from antiphon.model.verdict import Outcome
 
@@ -27,13 +29,25 @@ _OF_MEMBERS = {"endpoint", "link", "beat", "join", "welcome", "superseded", "end
 """The kinds of datagrams that members of a changing group send without a state, an onlooker or a mistake."""
 
 
+class _Done(NamedTuple):
+    """Results of a chunk of runs, the processor time that they took, and what they exercised, if recorded."""
+
+    results: list[RunResult]
+    processor_ns: int
+    seen: Seen | None = None
+
+
+_Work: TypeAlias = Callable[[range], _Done]
+
+
 @dataclass
 class SwarmReport:
     """The results of the runs of the seeds from `seed` on.
 
     `failed` are those that do not hold, in the order of their seeds; the first has its schedule and logs.
     `met` counts the runs with each kind of fault, `messages` the sent messages by kind, `actions` the
-    internal steps of cores. `processor_ns` is the runs' processor time, `seconds` the wall clock time.
+    internal steps of cores. `processor_ns` is the runs' processor time, `seconds` the wall clock time. `seen`
+    is what the runs have exercised, if that was recorded.
     """
 
     core: str
@@ -52,6 +66,7 @@ class SwarmReport:
     reordered: int = 0
     seconds: float = 0.0
     processor_ns: int = 0
+    seen: Seen | None = None
 
     @property
     def outcome(self) -> Outcome:
@@ -114,6 +129,8 @@ def run_swarm(
     seed: int,
     settings: Settings = Settings(),  # noqa: B008 - frozen
     jobs: int = 1,
+    steer: bool = False,
+    known: Seen | None = None,
     progress: Callable[[int, int], None] = lambda _done, _failed: None,
 ) -> SwarmReport:
     """Take the runs of so many consecutive seeds, in `jobs` processes.
@@ -124,6 +141,8 @@ def run_swarm(
         seed: the seed of the first run; each has the next.
         settings: the settings of the runs, with their faults.
         jobs: the number of processes.
+        steer: steer the runs, in blocks of `BLOCK`, towards what no run of their block has exercised.
+        known: record what the runs exercise; this counts as exercised before. None: nothing is recorded.
         progress: called now and then with the numbers of finished and of failed runs.
 
     Raises:
@@ -131,8 +150,14 @@ def run_swarm(
     """
     settings = fitted(core, settings)
     report, begun = SwarmReport(core, seed, settings), time.monotonic()
-    for found, processor_ns in _chunks(core, range(seed, seed + runs), settings, jobs):
+    work: _Work = partial(_chunk, core, settings)
+    if steer or known is not None:
+        work = partial(_recorded_chunk, core, settings, steer, known or Seen())
+    size = BLOCK if steer else _CHUNK
+    for found, processor_ns, seen in _chunks(core, range(seed, seed + runs), work, jobs, size):
         report.processor_ns += processor_ns
+        if seen is not None:
+            report.seen = seen if report.seen is None else report.seen.union(seen)
         for result in found:
             report.add(result)
         progress(report.runs, len(report.failed))
@@ -140,12 +165,9 @@ def run_swarm(
     return report
 
 
-def _chunks(core: str, seeds: range, settings: Settings, jobs: int) -> Iterator[tuple[list[RunResult], int]]:
-    """Run these seeds in chunks. Yield, in the order of the seeds, the results of a chunk and the processor
-    time that it took.
-    """
-    chunks = [seeds[at : at + _CHUNK] for at in range(0, len(seeds), _CHUNK)]
-    take = partial(_chunk, core, settings)
+def _chunks(core: str, seeds: range, take: _Work, jobs: int, size: int) -> Iterator[_Done]:
+    """Run these seeds in chunks of a size. Yield what was done in each, in the order of the seeds."""
+    chunks = [seeds[at : at + size] for at in range(0, len(seeds), size)]
     if jobs == 1:
         yield from map(take, chunks)
         return
@@ -155,7 +177,7 @@ def _chunks(core: str, seeds: range, settings: Settings, jobs: int) -> Iterator[
             answered += 1
             yield found
     except BrokenProcessPool:
-        yield [_unanswered(core, chunks[answered])], 0
+        yield _Done([_unanswered(core, chunks[answered])], 0)
 
 
 def _unanswered(core: str, seeds: range) -> RunResult:
@@ -169,7 +191,14 @@ def _unanswered(core: str, seeds: range) -> RunResult:
     )
 
 
-def _chunk(core: str, settings: Settings, seeds: range) -> tuple[list[RunResult], int]:
+def _chunk(core: str, settings: Settings, seeds: range) -> _Done:
     core_of(core, settings.planted, join=settings.join)  # what is loaded once is not the runs' own time
     begun = time.process_time_ns()
-    return [run_seed(core, seed, settings) for seed in seeds], time.process_time_ns() - begun
+    return _Done([run_seed(core, seed, settings) for seed in seeds], time.process_time_ns() - begun)
+
+
+def _recorded_chunk(core: str, settings: Settings, steer: bool, known: Seen, seeds: range) -> _Done:
+    core_of(core, settings.planted, join=settings.join)
+    begun = time.process_time_ns()
+    results, seen = recorded_runs(core, seeds, settings, steer=steer, known=known)
+    return _Done(results, time.process_time_ns() - begun, seen)

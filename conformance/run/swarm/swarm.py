@@ -34,7 +34,7 @@ from antiphon.spec.lang import SpecError
 from antiphon.spec.lang.foreign import foreign
 from antiphon.spec.lang.hints import known_names
 
-__all__ = ["RunResult", "core_of", "fitted", "pictured", "run_schedule", "run_seed", "shortened"]
+__all__ = ["RunResult", "core_of", "fitted", "pictured", "run_drawn", "run_schedule", "run_seed", "shortened"]
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,25 @@ def run_seed(core: str, seed: int, settings: Settings = Settings()) -> RunResult
     """
     settings, kind = _kind(core, settings)
     implementation = core_of(core, settings.planted, join=settings.join)
-    faults, drawn, weather = kind.draw(seed, settings, implementation)
+    return run_drawn(core, seed, kind.draw(seed, settings, implementation), settings)
+
+
+def run_drawn(
+    core: str,
+    seed: int,
+    draw: Drawn,
+    settings: Settings,
+    around: Callable[[Implementation[Any]], Implementation[Any]] = lambda implementation: implementation,
+) -> RunResult:
+    """Take a run that has been drawn, and judge it. `seed` names it; `around` returns the implementation that
+    is run, which records what it does and behaves alike.
+
+    Raises:
+        SpecError: as `core_of`.
+    """
+    settings, kind = _kind(core, settings)
+    implementation = around(core_of(core, settings.planted, join=settings.join))
+    faults, drawn, weather = draw
     counted = kind.counting(drawn.members)
     ending = kind.run(implementation, drawn, weather, settings, **_counting_listener(counted, settings))
     found = kind.symptoms(ending)

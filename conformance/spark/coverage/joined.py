@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,9 +33,9 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from antiphon.conformance.compare.bindings import binding_of
 from antiphon.conformance.compare.bindings.core_binding import CoreBinding
+from antiphon.conformance.coverage.model import Model, Row, key
+from antiphon.conformance.coverage.paths import Reader
 from antiphon.conformance.run.swarm import Settings, command_of, core_calls_of
-from antiphon.conformance.spark.coverage.model import MODEL, Model, key
-from antiphon.conformance.spark.coverage.steps import Reader
 from antiphon.conformance.spark.pipeline.errors import InputError, PipelineError, cause_of
 from antiphon.conformance.spark.pipeline.lake import Batch, batches_of
 from antiphon.conformance.spark.pipeline.runs import lake_at
@@ -46,6 +47,18 @@ from antiphon.model.trace import Trace
 
 __all__ = ["PATHS", "Coverage", "Exercised", "coverage", "rows_of"]
 
+MODEL: Final = pa.schema(
+    [
+        ("before", pa.binary()),
+        ("step", pa.string()),
+        ("action", pa.string()),
+        ("depth", pa.int32()),
+        ("state", pa.int64()),
+        ("prompt", pa.bool_()),
+    ]
+)
+"""Schema of the transitions of a model: the fields of `Row`."""
+
 PATHS: Final = pa.schema(
     [("before", pa.binary()), ("step", pa.string()), ("times", pa.int64()), ("outside", pa.int64())]
 )
@@ -54,6 +67,7 @@ state for each reason why paths ended ("": the run was over): the number of thes
 """
 
 _RUNS_A_TASK: Final = 200
+_ROWS: Final = 1 << 16
 _BYTES_A_RUN: Final = 2_000
 
 
@@ -249,7 +263,7 @@ def _joined(
     home = lake / "models" / model.id
     with own_directory("model", lake) as own:
         with parquet.ParquetWriter(own / "transitions.parquet", MODEL) as writer:
-            for rows in model.rows():
+            for rows in _batches(model.rows()):
                 writer.write_batch(rows)
         everything = _table(session, own / "transitions.parquet", MODEL)
         inside = paths.filter("before IS NOT NULL").groupBy("before", "step")
@@ -293,6 +307,18 @@ def _put(staging: Path, place: Path) -> None:
     except OSError:
         if not place.exists():
             raise
+
+
+def _batch(rows: Sequence[tuple[object, ...]]) -> pa.RecordBatch:
+    columns = zip(*rows, strict=True)
+    arrays = [pa.array(column, kind.type) for column, kind in zip(columns, MODEL, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=MODEL)
+
+
+def _batches(rows: Iterator[Row]) -> Iterator[pa.RecordBatch]:
+    """Yield rows as batches of a limited size."""
+    while batch := list(islice(rows, _ROWS)):
+        yield _batch(batch)
 
 
 def _rows(place: Path) -> int:

@@ -1,6 +1,6 @@
 """Transitions of a bounded model that a lake's swarms have exercised, on Spark and in plain Python.
 
-How a run is read as a path is tested in tests/spark/coverage.
+How a run is read as a path is tested in tests/coverage.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ import pytest
 from antiphon.conformance.cli import main
 from antiphon.conformance.compare.bindings import bound_protocol
 from antiphon.conformance.compare.bindings.core_binding import CoreBinding
+from antiphon.conformance.coverage.model import Model
 from antiphon.conformance.run.swarm import FaultKind, Settings, keep, run_seed
-from antiphon.conformance.spark.coverage import Model, coverage, rows_of
+from antiphon.conformance.spark.coverage import coverage, rows_of
 from antiphon.conformance.spark.pipeline import PipelineError, ingest, swarm
 from antiphon.conformance.spark.pipeline.lake import batches_of
 from antiphon.model.engines import transitions_of
@@ -59,7 +60,7 @@ def test_the_join_on_spark_says_what_plain_python_says(lake: Path, master: str) 
         else:
             taken[row["before"], row["step"]] += row["times"]
     everything = {
-        (row["before"], row["step"]): row for rows in Model(BINDING).rows() for row in rows.to_pylist()
+        (row.before, row.step): row._asdict() for row in Model(BINDING).rows()
     }
     assert taken.keys() <= everything.keys()
     assert found.left == left

@@ -14,22 +14,33 @@ This module knows no protocol; the binding does.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import msgspec
 
-from antiphon.conformance.compare.bindings import Binding
+from antiphon.conformance.compare.bindings import Binding, binding_of
 from antiphon.conformance.compare.bindings.binding import Refused, Stimulus
 from antiphon.conformance.compare.bindings.core_binding import SENDING, CoreBinding, payload_of
-from antiphon.conformance.run.swarm import Broadcasts, Deed, Receives, Rests, Sends, Steps
+from antiphon.conformance.coverage.document import named
+from antiphon.conformance.run.swarm import (
+    Broadcasts,
+    Deed,
+    Receives,
+    Rests,
+    Sends,
+    Settings,
+    Steps,
+    core_calls_of,
+)
 from antiphon.model.engines import transitions_of
+from antiphon.model.notation import compact_step
 from antiphon.spec.lang import Step
 from antiphon.spec.lang.types import MapOf
 from antiphon.spec.services import Message
 
-__all__ = ["Path", "Reader", "Transition"]
+__all__ = ["Path", "Reader", "Transition", "transitions_of_swarm"]
 
 
 class Transition(NamedTuple):
@@ -230,3 +241,26 @@ def _renamed(value: Any, names: dict[bytes, bytes]) -> Any:
             items = [_renamed(item, names) for item in value]
             return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
     return value
+
+
+def transitions_of_swarm(
+    core: str, constants: Mapping[str, Any], seeds: Iterable[int], settings: Settings
+) -> tuple[Counter[str], set[tuple[str, str]]]:
+    """Take the runs of these seeds, read each as a path of the model with these constants, and return how
+    often they took each action, and the names of the transitions with their actions.
+
+    Raises:
+        SpecError: as `core_calls_of`.
+        TypeError: the binding does not say which packet a message stands for.
+    """
+    binding = binding_of(core, **constants)
+    if not isinstance(binding, CoreBinding):
+        raise TypeError(f"the binding of {core} does not say which packet a message stands for")
+    reader = Reader(binding)
+    actions, taken = Counter[str](), set[tuple[str, str]]()
+    for seed in seeds:
+        for before, number, _ in reader.path(core_calls_of(core, seed, settings)[1]).transitions:
+            step = reader.edges.step(number)
+            actions[step.action] += 1
+            taken.add((step.action, named(before, compact_step(step))))
+    return actions, taken

@@ -6,9 +6,9 @@ import pytest
 
 from antiphon.conformance.compare.bindings import bound_protocol
 from antiphon.conformance.compare.bindings.core_binding import CoreBinding
+from antiphon.conformance.coverage.model import Model, key
+from antiphon.conformance.coverage.paths import Reader
 from antiphon.conformance.run.swarm import Settings, core_calls_of, run_seed, within_model
-from antiphon.conformance.spark.coverage import Model, Reader
-from antiphon.conformance.spark.coverage.model import key
 from antiphon.model.notation import compact_step
 
 SEEDS = range(1, 25)
@@ -73,8 +73,8 @@ def test_a_run_that_stays_within_the_model_delivers_there_what_the_group_deliver
 def test_a_run_takes_no_transition_that_is_not_prompt() -> None:
     """Most of this model are those where a process waits that could acknowledge or deliver."""
     reader, _ = reader_of("chang-maxemchuk")
-    rows = [row for batch in Model(reader.binding).rows() for row in batch.to_pylist()]
-    prompt = {(row["before"], row["step"]) for row in rows if row["prompt"]}
+    rows = list(Model(reader.binding).rows())
+    prompt = {(row.before, row.step) for row in rows if row.prompt}
     taken = set()
     for seed in SEEDS:
         for before, number, _ in reader.path(

@@ -1,4 +1,4 @@
-"""Bounded model as a table: a row a transition, with a shortest path to each.
+"""Bounded model as its transitions, with a shortest path to each.
 
 A model lets a process wait before each internal step, while a core takes its steps at once. A transition is
 *prompt* if it is on a path on which processes take their steps at once: runs take only such transitions.
@@ -12,34 +12,29 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any, Final
+from typing import NamedTuple
 
-import pyarrow as pa
-
-from antiphon.conformance.compare.bindings.core_binding import CoreBinding
+from antiphon.conformance.compare.bindings import Binding
 from antiphon.model.bounds import UNBOUNDED, Bounds
 from antiphon.model.engines import Transitions, transitions_of
 from antiphon.model.explore.explorer import Visitor, path, walk
 from antiphon.model.notation import compact_step
 from antiphon.model.trace import Trace, replay
 
-__all__ = ["MODEL", "Model", "key"]
+__all__ = ["Model", "Row", "key"]
 
-MODEL: Final = pa.schema(
-    [
-        ("before", pa.binary()),
-        ("step", pa.string()),
-        ("action", pa.string()),
-        ("depth", pa.int32()),
-        ("state", pa.int64()),
-        ("prompt", pa.bool_()),
-    ]
-)
-"""Schema: one row a transition, with the packed state, the step in short notation, the number of steps to the
-state, its number in the order of discovery, and `prompt` (no process waits before internal steps).
-"""
+class Row(NamedTuple):
+    """Transition of a model: the packed state, the step in short notation, its action, the number of steps to
+    the state, the state's number in the order of discovery, and `prompt` (no process waits before internal
+    steps).
+    """
 
-_ROWS: Final = 1 << 16
+    before: bytes
+    step: str
+    action: str
+    depth: int
+    state: int
+    prompt: bool
 
 
 def key(packed: int) -> bytes:
@@ -52,7 +47,7 @@ class Model:
     others.
     """
 
-    def __init__(self, binding: CoreBinding[Any], bounds: Bounds = UNBOUNDED) -> None:
+    def __init__(self, binding: Binding, bounds: Bounds = UNBOUNDED) -> None:
         """Explore the model.
 
         Raises:
@@ -70,13 +65,16 @@ class Model:
     @property
     def id(self) -> str:
         """Return a name of the model by its specification, its constants and its bounds."""
-        asked = [self.program.name, dict(self.program.constants), self.states, len(self._moves), MODEL.names]
+        constants, moves = dict(self.program.constants), len(self._moves)
+        asked = [self.program.name, constants, self.states, moves, list(Row._fields)]
         return hashlib.blake2b(json.dumps(asked, sort_keys=True).encode(), digest_size=8).hexdigest()
 
-    def rows(self) -> Iterator[pa.RecordBatch]:
-        """Return all transitions as rows of `MODEL`."""
-        step, told, prompt = self._edges.step, {}, self._prompt()
-        rows: list[tuple[bytes, str, str, int, int, bool]] = []
+    def rows(self, *, prompt: bool = True) -> Iterator[Row]:
+        """Return all transitions, in the order of their states; without `prompt` all count as prompt, as of a
+        binding that does not say which process takes a step.
+        """
+        step, told = self._edges.step, dict[int, tuple[str, str]]()
+        soon = self._prompt() if prompt else None
         depth = 0
         for state, moves in enumerate(self._moves):
             while depth + 1 < len(self._levels) and self._levels[depth + 1] <= state:
@@ -85,11 +83,7 @@ class Model:
             for number, _ in moves:
                 if number not in told:
                     told[number] = (compact_step(step(number)), step(number).action)
-                rows.append((before, *told[number], depth, state, (state, number) in prompt))
-            if len(rows) >= _ROWS:
-                yield _batch(rows)
-                rows = []
-        yield _batch(rows)
+                yield Row(before, *told[number], depth, state, soon is None or (state, number) in soon)
 
     def _prompt(self) -> set[tuple[int, int]]:
         """Return the prompt transitions, each as a state and the number of a step."""
@@ -123,7 +117,7 @@ class _Prompt:
     """
 
     def __init__(
-        self, edges: Transitions, moves: Sequence[Sequence[tuple[int, int]]], binding: CoreBinding[Any]
+        self, edges: Transitions, moves: Sequence[Sequence[tuple[int, int]]], binding: Binding
     ) -> None:
         self.found: set[tuple[int, int]] = set()
         self._moves, self._binding, self._edges = moves, binding, edges
@@ -176,9 +170,3 @@ class _Prompt:
                     passed.add(after)
                     left.append(after)
         return ends
-
-
-def _batch(rows: Sequence[tuple[object, ...]]) -> pa.RecordBatch:
-    columns = zip(*rows, strict=True) if rows else [()] * len(MODEL)
-    arrays = [pa.array(column, kind.type) for column, kind in zip(columns, MODEL, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=MODEL)

@@ -1,0 +1,101 @@
+"""Gain of steering: runs and seconds until planted faults are found, and branches and state classes reached,
+with and without `--steer`.
+
+    python benchmarks/steering.py [--runs 250] [--starts 6] [--messages 50] [--seconds 5] [PROTOCOL/FAULT...]
+
+Each fault is sought from several first seeds, 1,000 apart. A search that finds nothing counts with all its
+runs. Seconds are of one processor, and include what recording costs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from statistics import median
+
+from antiphon.conformance.run.swarm import RunResult, Settings, core_of, run_seed
+from antiphon.conformance.run.swarm.steering import recorded_runs
+from antiphon.model.verdict import Outcome
+
+FAULTS = (
+    "rbp/answers-one-less", "rbp/forgets-resent-data", "rbp-resilient/forgets-collected",
+    "dtp/answers-nobody", "dtp/counts-itself-out", "dtp/takes-old-tokens", "chang-maxemchuk/sends-two",
+    "total/forgets-the-suffix", "total/passes-one", "horus/rests-for-ever",
+)  # fmt: skip
+"""The planted faults that a swarm needs more than five runs to find (docs/swarm-faults.md), but those of
+single layers of Horus.
+"""
+
+CORES = ("rbp", "rbp-resilient", "sequencer", "dtp", "total", "totem", "horus")
+
+
+def searched(core: str, seed: int, runs: int, settings: Settings, *, steer: bool) -> tuple[int | None, float]:
+    """Return after how many runs a run fails, None if none does, and the processor seconds."""
+    begun, seeds = time.process_time(), range(seed, seed + runs)
+    if steer:
+        results, _ = recorded_runs(core, seeds, settings, steer=True, until=_fails)
+    else:
+        results = []
+        while len(results) < runs and not (results and _fails(results[-1])):
+            results.append(run_seed(core, seeds[len(results)], settings))
+    found = len(results) if _fails(results[-1]) else None
+    return found, time.process_time() - begun
+
+
+def _fails(result: RunResult) -> bool:
+    return result.outcome is not Outcome.HOLDS
+
+
+def row(name: str, runs: int, starts: int, messages: int) -> str:
+    """Return the row of a fault."""
+    core, _, fault = name.partition("/")
+    settings = Settings(planted=fault, messages=messages)
+    core_of(core, fault)
+    cells = [name]
+    for steer in (False, True):
+        each = [
+            searched(core, 1_000 * (k + 1), runs, settings, steer=steer) for k in range(starts)
+        ]
+        needed = [found or runs for found, _ in each]
+        missed = sum(found is None for found, _ in each)
+        cells += [f"{sum(needed) / starts:.0f}", f"{median(needed):.0f}", str(missed)]
+        cells.append(f"{sum(seconds for _, seconds in each) / starts:.2f}")
+    return f"| {' | '.join(cells)} |"
+
+
+def reached(core: str, seconds: float, messages: int) -> str:
+    """Return the row of a core: the runs that fit into so many processor seconds, and the branches and state
+    classes that they reach, without and with steering.
+    """
+    cells = [core]
+    for steer in (False, True):
+        ends = time.process_time() + seconds
+        results, seen = recorded_runs(
+            core, range(1_000_000), Settings(messages=messages), steer=steer,
+            until=lambda _, ends=ends: time.process_time() >= ends,
+        )  # fmt: skip
+        cells += [str(len(results)), str(sum(map(sum, seen.branches.values()))), str(len(seen.classes))]
+    return f"| {' | '.join(cells)} |"
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("faults", nargs="*", default=FAULTS)
+    parser.add_argument("--runs", type=int, default=250)
+    parser.add_argument("--starts", type=int, default=6)
+    parser.add_argument("--messages", type=int, default=50)
+    parser.add_argument("--seconds", type=float, default=5.0)
+    asked = parser.parse_args()
+    print("| fault | mean runs | median | missed | s | steered: mean runs | median | missed | s |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
+    for name in asked.faults:
+        print(row(name, asked.runs, asked.starts, asked.messages), flush=True)
+    print("\n| core | runs | branches | state classes | steered: runs | branches | state classes |")
+    print("|---|---:|---:|---:|---:|---:|---:|")
+    for core in CORES if asked.faults == FAULTS else ():
+        print(reached(core, asked.seconds, asked.messages), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""What runs exercise: recorded by the commands that take runs, and added to a file (`--coverage`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from antiphon.conformance.cli import output
+from antiphon.conformance.compare.bindings import Binding, bound_protocol
+from antiphon.conformance.coverage.document import (
+    CoverageError,
+    CoverageFile,
+    Exercise,
+    added,
+    code_of,
+    exercise,
+    named,
+    read,
+)
+from antiphon.conformance.coverage.modules import modules_of
+from antiphon.conformance.coverage.recorder import Recorder, Seen
+from antiphon.conformance.run.swarm import Settings, core_of, joins_always
+from antiphon.model.engines import transitions_of
+from antiphon.model.notation import compact_step
+from antiphon.spec.lang import Program, State, Step
+
+__all__ = ["known", "names_of", "recorded", "write", "write_swarm"]
+
+
+@contextmanager
+def recorded(file: Path | None, protocol: str, binding: Binding) -> Iterator[tuple[Binding, Recorder | None]]:
+    """Context in which the runs of a binding are recorded, if there is a file for it. Yield the binding to
+    run, and the recorder or None.
+
+    Raises:
+        UsageProblem: the file exists, and is no coverage of this protocol.
+    """
+    if file is None:
+        yield binding, None
+        return
+    known(file, protocol)
+    made = bound_protocol(protocol).implementation
+    recorder = Recorder(modules_of(binding if made is None else made(None), binding.members))
+    with recorder.recording():
+        yield recorder.bound(binding), recorder
+
+
+def known(file: Path, protocol: str) -> Seen:
+    """Return what the file of `--coverage` has; nothing if there is no such file.
+
+    Raises:
+        UsageProblem: it is no coverage of this protocol.
+    """
+    if not file.exists():
+        return Seen()
+    try:
+        return read(file, protocol).seen()
+    except CoverageError as error:
+        raise output.UsageProblem(f"--coverage {error}") from error
+
+
+def names_of(program: Program, taken: Iterable[tuple[State, Step]]) -> Iterator[tuple[str, str]]:
+    """Yield the action and the name of each transition of a program."""
+    edges = transitions_of(program)
+    for state, step in taken:
+        yield step.action, named(edges.pack(state), compact_step(step))
+
+
+def write(file: Path | None, protocol: str, recorder: Recorder | None, entry: Exercise) -> None:
+    """Add an entry, and the code of the recorder, to the file of `--coverage`, if there is one.
+
+    Raises:
+        UsageProblem: the file is about other code, or cannot be written.
+    """
+    if file is None or recorder is None:
+        return
+    _write(file, CoverageFile(protocol=protocol, code=code_of(recorder.modules), exercised=[entry]))
+
+
+def write_swarm(
+    file: Path,
+    protocol: str,
+    settings: Settings,
+    seen: Seen,
+    runs: int,
+    model: tuple[Mapping[str, int | bool | str], Mapping[str, int], set[tuple[str, str]]] | None,
+) -> None:
+    """Add what a swarm has exercised to the file of `--coverage`. `model` are the constants of the model
+    whose transitions were counted, how often each action was taken, and the names of the transitions.
+
+    Raises:
+        UsageProblem: the file is about other code, or cannot be written.
+    """
+    modules = modules_of(core_of(protocol, join=settings.join or joins_always(protocol)), settings.members)
+    constants, actions, names = ({}, {}, set[tuple[str, str]]()) if model is None else model
+    entry = exercise("swarm", seen, constants=constants, runs=runs, actions=actions, transitions=names)
+    _write(file, CoverageFile(protocol=protocol, code=code_of(modules), exercised=[entry]))
+
+
+def _write(file: Path, more: CoverageFile) -> None:
+    try:
+        added(file, more)
+    except CoverageError as error:
+        raise output.UsageProblem(f"--coverage {error}") from error
+    except OSError as error:
+        raise output.UsageProblem(f"--coverage {file}: cannot be written: {error.strerror}") from error
