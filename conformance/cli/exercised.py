@@ -1,4 +1,4 @@
-"""What runs exercise: recorded by the commands that take runs, and added to a file (`--coverage`)."""
+"""Recording of what runs exercise, for the commands that take runs and add it to a file (`--coverage`)."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class Code(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What the runs of one method have exercised.
+    """Entry of a document: all that the runs of one method have exercised.
 
     Attributes:
         method: the method.
@@ -86,7 +86,7 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 
 class CoverageFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What the runs of several methods have exercised of one protocol."""
+    """Document of all that the runs of several methods have exercised of one protocol."""
 
     schema: Literal["antiphon.coverage"] = "antiphon.coverage"
     version: Literal[1] = 1

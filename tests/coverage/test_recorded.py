@@ -1,4 +1,4 @@
-"""What runs exercise is recorded without a change in the runs, added to a file, and reported."""
+"""Runs are recorded without a change in them; a file and a report have all that they exercise."""
 
 from __future__ import annotations
 
