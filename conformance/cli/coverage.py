@@ -222,8 +222,8 @@ def _print_files(
             console.print(f"{told} {min(never)}", soft_wrap=True, highlight=False)
     if missing:
         console.print("no run has taken these branches:")
-    for file, branches in missing.items():
-        for line, function, case in branches:
+    for file, places in missing.items():
+        for line, function, case in places:
             told = "never called" if case == "called" else case
             console.print(f"  {file}:{line}  {function}  {told}", soft_wrap=True, highlight=False)
 

@@ -212,4 +212,5 @@ def _both(one: Exercise, other: Exercise) -> Exercise:
 
 
 def _unions(one: dict[str, list[N]], other: dict[str, list[N]]) -> dict[str, list[N]]:
-    return {name: sorted({*one.get(name, ()), *other.get(name, ())}) for name in sorted({*one, *other})}
+    names = sorted({*one, *other})
+    return {name: sorted({*one.get(name, []), *other.get(name, [])}) for name in names}

@@ -37,6 +37,11 @@ BLOCK = 250
 _STEERED = 0.5
 """Share of the runs that begin as a kept run."""
 
+_LATEST_MS = 2_000.0
+"""Latest moment at which a run that begins as a kept one goes on, in virtual milliseconds: as long as the
+longest faults of a drawn run. Later ones would make runs that take much longer than others.
+"""
+
 
 class _Kept(NamedTuple):
     """Run that saw something new, and the moment when it did, in virtual milliseconds."""
@@ -94,7 +99,7 @@ def _runs(
             drawn = _going_on(chance.choice(kept), drawn, settings.messages)
         watched = _Watched(drawn.weather, recorder)
         yield run_drawn(core, seed, drawn._replace(weather=watched), settings, recorder.around)
-        if watched.news_ms is not None:
+        if watched.news_ms is not None and watched.news_ms <= _LATEST_MS:
             met = structs.replace(drawn.schedule, entries=(*drawn.schedule.entries, *drawn.weather.met))
             kept.append(_Kept(met, watched.news_ms))
 
