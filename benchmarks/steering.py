@@ -1,5 +1,5 @@
 """Gain of steering: runs and seconds until planted faults are found, and branches and state classes reached,
-with and without `--steer`.
+with and without `--steer`; and transitions that Hypothesis takes, with and without its preference.
 
     python benchmarks/steering.py [--runs 250] [--starts 6] [--messages 50] [--reach 60] [PROTOCOL/FAULT...]
 
@@ -13,6 +13,9 @@ import argparse
 import time
 from statistics import median
 
+from antiphon.conformance.compare.bindings import bound_protocol
+from antiphon.conformance.compare.lockstep import Comparison
+from antiphon.conformance.compare.stateful import machine
 from antiphon.conformance.run.swarm import RunResult, Settings, core_of, run_seed
 from antiphon.conformance.run.swarm.steering import recorded_runs
 from antiphon.model.verdict import Outcome
@@ -25,6 +28,8 @@ FAULTS = (
 """The planted faults that a swarm needs more than five runs to find (docs/swarm-faults.md), but those of
 single layers of Horus.
 """
+
+MODELS = ("total", "chang-maxemchuk", "totem")
 
 CORES = ("rbp", "rbp-resilient", "sequencer", "dtp", "total", "totem", "horus")
 
@@ -76,6 +81,26 @@ def reached(core: str, runs: int, messages: int) -> str:
     return f"| {' | '.join(cells)} |"
 
 
+def transitions(protocol: str, *, prefers: bool) -> str:
+    """Return how many different transitions `stateful` takes in 60 runs of 30 steps, half of them walks, on
+    the model that lockstep walks, from three first seeds; and the numbers of steps.
+    """
+    bound = bound_protocol(protocol)
+    binding = bound.bind(**bound.small)
+    parts, first = machine.PARTS, machine._first
+    if not prefers:
+        machine.PARTS = 1
+        machine._first = lambda made, action: list(made.run.enabled.get(action, []))
+    try:
+        found = [
+            machine.run_stateful(binding, Comparison(binding).machine, runs=60, steps=30, seed_number=seed)
+            for seed in range(3)
+        ]
+    finally:
+        machine.PARTS, machine._first = parts, first
+    return f"{', '.join(str(each.met) for each in found)} | {', '.join(str(each.steps) for each in found)}"
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -93,6 +118,10 @@ def main() -> None:
     print("|---|---:|---:|---:|---:|---:|---:|")
     for core in CORES if asked.faults == FAULTS else ():
         print(reached(core, asked.reach, asked.messages), flush=True)
+    print("\n| model | transitions | steps | with preference: transitions | steps |\n|---|---|---|---|---|")
+    for protocol in MODELS if asked.faults == FAULTS else ():
+        cells = [transitions(protocol, prefers=prefers) for prefers in (False, True)]
+        print(f"| {protocol} | {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":

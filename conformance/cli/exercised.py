@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 
 from antiphon.conformance.cli import output
 from antiphon.conformance.compare.bindings import Binding, bound_protocol
@@ -15,6 +16,7 @@ from antiphon.conformance.coverage.document import (
     added,
     code_of,
     exercise,
+    joined,
     named,
     read,
 )
@@ -34,28 +36,38 @@ def recorded(file: Path | None, protocol: str, binding: Binding) -> Iterator[tup
     run, and the recorder or None.
 
     Raises:
-        UsageProblem: the file exists, and is no coverage of this protocol.
+        UsageProblem: the file exists, and is no coverage of this protocol, or is about other code.
     """
     if file is None:
         yield binding, None
         return
-    known(file, protocol)
     made = bound_protocol(protocol).implementation
-    recorder = Recorder(modules_of(binding if made is None else made(None), binding.members))
+    modules = modules_of(binding if made is None else made(None), binding.members)
+    _known(file, protocol, modules)
+    recorder = Recorder(modules)
     with recorder.recording():
         yield recorder.bound(binding), recorder
 
 
-def known(file: Path, protocol: str) -> Seen:
-    """Return what the file of `--coverage` has; nothing if there is no such file.
+def known(file: Path, protocol: str, settings: Settings) -> Seen:
+    """Return what the file of `--coverage` has, for a swarm; nothing if there is no such file.
 
     Raises:
-        UsageProblem: it is no coverage of this protocol.
+        UsageProblem: it is no coverage of this protocol, or is about other code.
     """
+    return _known(file, protocol, _modules(protocol, settings))
+
+
+def _modules(protocol: str, settings: Settings) -> list[ModuleType]:
+    return modules_of(core_of(protocol, join=settings.join or joins_always(protocol)), settings.members)
+
+
+def _known(file: Path, protocol: str, modules: Iterable[ModuleType]) -> Seen:
     if not file.exists():
         return Seen()
     try:
-        return read(file, protocol).seen()
+        present = CoverageFile(protocol=protocol, code=code_of(modules))
+        return joined([read(file, protocol), present]).seen()
     except CoverageError as error:
         raise output.UsageProblem(f"--coverage {error}") from error
 
@@ -92,7 +104,7 @@ def write_swarm(
     Raises:
         UsageProblem: the file is about other code, or cannot be written.
     """
-    modules = modules_of(core_of(protocol, join=settings.join or joins_always(protocol)), settings.members)
+    modules = _modules(protocol, settings)
     constants, actions, names = ({}, {}, set[tuple[str, str]]()) if model is None else model
     entry = exercise("swarm", seen, constants=constants, runs=runs, actions=actions, transitions=names)
     _write(file, CoverageFile(protocol=protocol, code=code_of(modules), exercised=[entry]))

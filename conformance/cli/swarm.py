@@ -144,7 +144,6 @@ def swarm(
         )
     elsewhere = spark or master is not None or lake is not None or schedule is not None
     _see_steered(steer=steer, recorded=coverage is not None, join=join, within=within, elsewhere=elsewhere)
-    before = exercised.known(coverage, protocol) if coverage is not None else None
     try:
         settings = Settings(
             join=join, members=processes, messages=messages, faults=tuple(only or FaultKind),
@@ -162,6 +161,7 @@ def swarm(
     if schedule is not None:
         return _replayed(protocol, schedule, settings, reported, json=json)
     output.see_reachable("--log", directory)
+    before = exercised.known(coverage, protocol, settings) if coverage is not None else None
     chosen = secrets.randbelow(10**6) if seed is None else seed
     if not json:
         output.out().print(f"seed {chosen}")

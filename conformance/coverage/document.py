@@ -212,5 +212,9 @@ def _both(one: Exercise, other: Exercise) -> Exercise:
 
 
 def _unions(one: dict[str, list[N]], other: dict[str, list[N]]) -> dict[str, list[N]]:
-    names = sorted({*one, *other})
-    return {name: sorted({*one.get(name, []), *other.get(name, [])}) for name in names}
+    found: dict[str, list[N]] = {}
+    for name in sorted(set(one) | set(other)):
+        items: set[N] = set(one.get(name, []))
+        items.update(other.get(name, []))
+        found[name] = sorted(items)
+    return found

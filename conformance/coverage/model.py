@@ -23,6 +23,7 @@ from antiphon.model.trace import Trace, replay
 
 __all__ = ["Model", "Row", "key"]
 
+
 class Row(NamedTuple):
     """Transition of a model: the packed state, the step in short notation, its action, the number of steps to
     the state, the state's number in the order of discovery, and `prompt` (no process waits before internal

@@ -205,6 +205,11 @@ def test_methods_add_to_one_file_and_one_report_shows_what_none_has_seen(
     assert all(path.startswith("impl/protocols/") for path, _ in places)
     assert main(["coverage", "chang-maxemchuk", file]) == 0
     assert "no run has taken these branches" in capsys.readouterr().out
+    text = Path(file).read_text(encoding="utf-8")
+    Path(file).write_text(text.replace('"digest": "', '"digest": "0'), encoding="utf-8")
+    assert main(["lockstep", "chang-maxemchuk", *small]) == 64
+    assert main([*swarm, "--coverage", file]) == 64
+    assert "has changed since" in capsys.readouterr().err
 
 
 def test_the_code_of_a_protocol_is_its_core_and_what_that_uses() -> None:
