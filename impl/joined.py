@@ -776,7 +776,8 @@ class JoinedGroup:
             _logger.warning(
                 "group %s: %s has asked to be a member for %.0f s, with %d others%s; datagrams dropped: %s%s",
                 self.group, membership.me, now - self._asks_since, membership.asking,
-                f", where {self._expect} begin" if self._seeds.founder == self._own else "", dropped or "none",
+                f", where {self._expect} begin" if self._seeds.founder == self._own else "",
+                dropped or "none",
                 "" if membership.refusal is None else f"; it was refused: {membership.refusal}",
             )  # fmt: skip
 

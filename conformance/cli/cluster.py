@@ -91,7 +91,7 @@ def cluster(
         if protocol is not None:
             raise output.UsageProblem(f"{protocol}: a PROTOCOL or --system, not both")
         _make(directory)
-        asked = (system, processes, seed, only or (), minutes, promise or (), directory)
+        asked = (system, processes, seed, only or (), minutes, promise or (), directory, max_seconds)
         return systems.run(*asked, json=json, reported=reported)
     if protocol is None:
         raise output.UsageProblem(f"name a PROTOCOL ({', '.join(known_protocols())}), or --system")

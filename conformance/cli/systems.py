@@ -43,11 +43,13 @@ def run(
     minutes: float,
     promise: Sequence[str],
     directory: Path,
+    max_seconds: float,
     *,
     json: bool,
     reported: Reports,
 ) -> int:
-    """Run a group of another system and print the result; return the exit code.
+    """Run a group of another system and print the result; return the exit code. A run that breaks a promise
+    is run again with fewer faults for `max_seconds`.
 
     Raises:
         UsageProblem: the system is unknown or not on this machine, or it has no such fault or promise.
@@ -67,7 +69,13 @@ def run(
         output.out().print(f"seed {seed}")
     console = output.err()
     try:
-        result = run_system(settings, system, directory, lambda news: console.print(news, highlight=False))
+        result = run_system(
+            settings,
+            system,
+            directory,
+            lambda news: console.print(news, highlight=False),
+            shorten_s=max_seconds,
+        )
     except (SystemMissing, NoHosts) as error:
         raise output.UsageProblem(f"--system {name}: {error}") from error
     again = _repeating_command(settings)

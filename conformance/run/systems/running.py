@@ -40,7 +40,7 @@ def run_system(
     directory: str | Path,
     on_news: Callable[[str], None] = lambda _: None,
     *,
-    shorten: bool = True,
+    shorten_s: float = 120.0,
 ) -> SystemResult:
     """Run a group under faults and judge its logs.
 
@@ -49,7 +49,8 @@ def run_system(
         system: the system.
         directory: a directory for the logs, which are put into a new one below.
         on_news: called with a line about the progress.
-        shorten: whether a run that breaks a promise is run again with fewer faults.
+        shorten_s: the seconds after a run that breaks a promise in which another one with fewer faults may
+            begin.
 
     Raises:
         SystemMissing: the system is not on this machine.
@@ -63,19 +64,26 @@ def run_system(
         system.build(Path(built))
         faults = faults_of(settings, system.excludes_s)
         first = _judged_run(settings, system, faults, Path(built), directory, on_news)
-        if not shorten or not first.violated or len(first.faults) < 2:
+        if not first.violated or len(first.faults) < 2 or shorten_s <= 0:
             return first
-        return _shorter(first, system, Path(built), directory, on_news)
+        return _shorter(first, system, Path(built), directory, on_news, time.monotonic() + shorten_s)
 
 
 def _shorter(
-    first: SystemResult, system: System, built: Path, directory: Path, on_news: Callable[[str], None]
+    first: SystemResult,
+    system: System,
+    built: Path,
+    directory: Path,
+    on_news: Callable[[str], None],
+    until: float,
 ) -> SystemResult:
-    """Return the run with the fewest faults, of a bounded number of runs, that breaks the same property."""
+    """Return the run with the fewest faults, of a bounded number of runs, that breaks the same property. No
+    run begins after the time `until`, by the monotonic clock.
+    """
     best, asked = first, first.violated[0]
     for attempt in range(1, _SHORTER + 1):
         half = len(best.faults) // 2
-        if half == 0:
+        if half == 0 or time.monotonic() > until:
             break
         kept = best.faults[:half] if attempt % 2 else best.faults[half:]
         moved = tuple(replace(fault, at_s=fault.at_s - kept[0].at_s + 1.0) for fault in kept)

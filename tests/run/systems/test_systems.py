@@ -237,6 +237,15 @@ def test_a_mistake_is_found_with_fewer_faults(
     assert any(f"{broken} is broken; run 1" in told for told in news)
 
 
+def test_without_time_for_fewer_faults_the_first_run_is_the_result(
+    sequencing: Callable[[str], Sequencing], tmp_path: Path
+) -> None:
+    settings = SystemSettings("sequencing", only=(FaultKind.PAUSE, FaultKind.CRASH), seed=3)
+    result = run_system(settings, sequencing("repeats"), tmp_path, shorten_s=0.0)
+    assert (result.tried, len(result.faults)) == (None, 2)
+    assert result.violated
+
+
 def test_a_group_that_never_comes_together_is_unknown(
     sequencing: Callable[[str], Sequencing], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
