@@ -1,7 +1,7 @@
 """Checks of a protocol core's stated times, on simulated clocks.
 
 1. In a quiet group the first message of every member is delivered everywhere within the stated milliseconds,
-  at the start and after two idle minutes, and costs no more datagrams then.
+  at the start and after ten idle minutes, and costs no more datagrams then.
 2. A deadline is never further away than the longest stated waiting time, and after a tick none is over.
 3. After any partition, one way or both, or a late start, messages that were broadcast meanwhile are delivered
   everywhere within a stated time.
@@ -55,7 +55,7 @@ def check_times(
     """
     for count in members:
         costs = _quiet(implementation, times, count, 0.0)
-        later = _quiet(implementation, times, count, 2 * MINUTE_MS)
+        later = _quiet(implementation, times, count, 10 * MINUTE_MS)
         if any(then > at_first + times.circulating for then, at_first in zip(later, costs, strict=True)):
             told = f"a message of each took {costs} datagrams at the start and {later} later"
             raise AssertionError(f"{count} members: {told}")
