@@ -246,6 +246,7 @@ def test_what_a_brief_question_leaves_open_is_asked_again(monkeypatch: pytest.Mo
         assert (strong.can_fail, weak.verdict, weak.open) == (True, "unknown: cannot fail", 0)
 
 
+@pytest.mark.deep
 def test_a_mutant_in_the_method_that_judges_a_property_is_asked_first() -> None:
     """Beyond the sample, the first mutant of each seed is checked."""
     told: list[tuple[int, str]] = []

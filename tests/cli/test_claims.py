@@ -55,6 +55,7 @@ def test_the_command_of_a_check_finds_the_same(antiphon: Run) -> None:
     assert (verdict.outcome, len(verdict.trace.steps)) == (check.outcome, check.length)
 
 
+@pytest.mark.deep
 def test_a_family_is_named_by_its_letters(antiphon: Run) -> None:
     answer = antiphon("claims", "--family", "rbc", "--json")
     assert answer.code == 0

@@ -52,6 +52,7 @@ def pytest_of(test: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=test.parent, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.deep
 def test_a_regression_test_passes_until_a_step_is_impossible(
     antiphon: Run, trace: Path, tmp_path: Path
 ) -> None:

@@ -130,6 +130,7 @@ def test_the_sum_of_a_bank_never_changes_whoever_is_killed(free_ports: Ports) ->
     bounded("bank", free_ports(3), work)
 
 
+@pytest.mark.deep
 def test_a_transfer_with_a_name_is_made_once(free_ports: Ports) -> None:
     async def work(shop: Shop) -> None:
         first, second = await shop.start(0), await shop.start(1)
@@ -168,6 +169,7 @@ def test_a_lock_of_a_member_that_is_killed_goes_to_the_next(free_ports: Ports) -
     bounded("locks", free_ports(3), work)
 
 
+@pytest.mark.deep
 def test_who_joins_a_store_has_what_was_put_before(free_ports: Ports) -> None:
     async def work(shop: Shop) -> None:
         first, _ = await shop.start(0), await shop.start(1)

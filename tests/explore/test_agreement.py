@@ -57,6 +57,7 @@ def summary(report: Report) -> tuple[Any, ...]:
     )
 
 
+@pytest.mark.deep
 def test_generated_python_answers_and_steps_as_the_reference_does(specs: SimpleNamespace) -> None:
     programs = [program(getattr(specs, name), **constants) for name, constants in INSTANCES]
     check_engine("generated", programs=programs)
@@ -183,6 +184,7 @@ print([space.value(state)[1].value for state in known], [space.parent(state) for
 """
 
 
+@pytest.mark.deep
 def test_two_runs_are_the_same_run_whatever_the_hash_seed() -> None:
     outputs = set()
     for seed in ("0", "1", "4242"):

@@ -213,6 +213,7 @@ def test_seconds_count_from_where_somebody_said() -> None:
             assert limits.elapsed() < 1e5, "the first question took it"
 
 
+@pytest.mark.deep
 def test_a_violation_is_confirmed_though_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     """The counterexample runs on CPython and reads the table of machine code, whatever the clock says."""
 

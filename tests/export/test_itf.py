@@ -250,6 +250,7 @@ def test_one_more_property_variable_constant_or_action_changes_no_run(tmp_path: 
     assert told != f"loaded {digest}"
 
 
+@pytest.mark.deep
 def test_one_property_variable_constant_or_action_less_changes_no_run(tmp_path: Path) -> None:
     module = tmp_path / "itf_counter.py"
     module.write_text(COUNTER.replace("import Between", "import Between, Const, witness") + MORE)

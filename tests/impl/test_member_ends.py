@@ -75,7 +75,7 @@ def line(process: subprocess.Popen[str]) -> object:
     return json.loads(process.stdout.readline())
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.deep
 @pytest.mark.parametrize("killed", range(MEMBERS))
 def test_the_end_of_a_member_ends_every_group_and_is_named(killed: int) -> None:
     with members() as processes:

@@ -124,6 +124,7 @@ def test_what_needs_a_member_that_is_cut_off_is_not_delivered_before_it_is_back(
     assert network.run_until_delivered(1)
 
 
+@pytest.mark.deep
 def test_nothing_that_all_have_is_kept() -> None:
     """Memory does not grow: no container that can be reached from a member, and a few bytes a message."""
     check_memory(rbp_resilient(silence_ms=1_000.0), kept=frozenset(), bytes_max=5.0, messages=800)

@@ -87,6 +87,7 @@ def test_many_senders_with_deep_queues_and_payloads_of_every_size(members: int) 
     assert not any(endpoint.admission.dropped or endpoint.core.violations for endpoint in network.endpoints)
 
 
+@pytest.mark.deep
 @settings(max_examples=200)
 @given(
     seed=st.integers(0, 2**32),

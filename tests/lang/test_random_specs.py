@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import random
 
+import pytest
 from tests.lang.random_specs import ABSTRACT, program_of, random_states, random_steps
 
 from antiphon.spec.lang import Disabled, SpecError, ir
@@ -47,6 +48,7 @@ def kinds_in(module: ir.Module) -> set[str]:
     return found
 
 
+@pytest.mark.deep
 def test_the_random_specifications_hold_every_node_kind() -> None:
     modules = [program_of(seed).module for seed in SEEDS]
     assert sorted(all_kinds().difference(*map(kinds_in, modules))) == []

@@ -248,6 +248,7 @@ def test_what_anybody_delivers_every_majority_delivers_at_the_same_number(seed: 
     chance_run(seed)
 
 
+@pytest.mark.deep
 @given(st.integers(0, 10**9))
 def test_over_a_network_that_loses_all_deliver_all_in_one_order(seed: int) -> None:
     live_run(seed)

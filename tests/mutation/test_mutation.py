@@ -233,6 +233,7 @@ def test_the_fates_of_all_mutants_of_an_example(found: Found) -> None:
     assert survivor.endswith("update left out: `emit(Taken(letter.number))`")
 
 
+@pytest.mark.deep
 def test_a_mutant_breaks_what_the_checker_refutes_without_shared_steps(found: Found, bound: Program) -> None:
     """Mutants that run into an error later count too, for their violations before it."""
     in_error = 0

@@ -56,6 +56,7 @@ def test_a_minority_may_crash_and_the_others_decide() -> None:
     assert verdict.outcome is Outcome.HOLDS
 
 
+@pytest.mark.deep
 def test_of_two_processes_none_may_crash() -> None:
     """One is no majority: the other waits for ever, and disagrees with nobody."""
     report = explored("Termination", "UniformAgreement", processes=2, false_suspicions=0)

@@ -212,6 +212,7 @@ def test_the_reference_sees_what_the_generated_code_sees() -> None:
     assert fast.exploration.fired == slow.exploration.fired
 
 
+@pytest.mark.deep
 def test_every_update_is_delivered_on_every_fair_run() -> None:
     """Theorem 2, as repaired. Where a process may name itself, the lasso waits for a lost token."""
     kept = check(program(DtpLive, repairs="all", **NULLS))["EveryMessageDelivered"]
@@ -235,6 +236,7 @@ def test_an_update_is_overtaken_by_one_that_came_later_unless_the_oldest_is_sele
     assert found == {"any": Outcome.VIOLATED, "oldest": Outcome.HOLDS}
 
 
+@pytest.mark.deep
 def test_survivors_hold_what_was_delivered_but_only_with_the_repair() -> None:
     """Section 4.2, F = 1: F + 1 processes have what is delivered, unless R_i[i] runs ahead of the updates
     (DTP-05, DTP-29).

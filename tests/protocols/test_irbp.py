@@ -75,6 +75,7 @@ def refine(*without: str, **constants: Any) -> Report:
     return reports.check_refinement(bound, refinement)
 
 
+@pytest.mark.deep
 def test_figure_25_with_its_repairs_is_the_normal_phase() -> None:
     report = refine(**PAIR)
     assert report[PROPERTY].outcome is Outcome.HOLDS

@@ -53,7 +53,7 @@ def refined(refinement: Refinement, **constants: Any) -> Outcome:
     return check_refinement(bound, refinement)["Refinement"].outcome
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "constants",
     [

@@ -127,7 +127,7 @@ def test_every_planted_fault_is_caught_and_told_on_the_page() -> None:
         assert what in CAUGHT[key][2]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("name", "fault"),
     [

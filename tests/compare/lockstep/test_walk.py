@@ -224,6 +224,7 @@ def test_an_exemption_of_nothing_is_an_error(flood: Any, monkeypatch: pytest.Mon
         Comparison(flood)
 
 
+@pytest.mark.deep
 def test_a_bound_that_is_reached_with_the_last_pair_leaves_nothing_out() -> None:
     binding = binding_of("rbp", **SMALL)
     whole = lockstep(binding)

@@ -309,6 +309,7 @@ def test_a_property_of_views_is_judged_by_its_definition(text: str, promise: tup
         assert broken(logs, promise) & set(FURTHER_PROPERTIES) == expected
 
 
+@pytest.mark.deep
 def test_the_random_histories_break_every_property() -> None:
     seen = set[str]()
 

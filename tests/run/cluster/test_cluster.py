@@ -176,6 +176,7 @@ def test_an_encrypted_run_holds_and_keeps_its_key_nowhere(
         assert shown not in kept
 
 
+@pytest.mark.deep
 def test_a_second_run_gets_its_own_directory(tmp_path: Path) -> None:
     names = [
         run_cluster(processes=2, messages=2, loss=0, duplication=0, reordering=0, directory=tmp_path).run
@@ -289,6 +290,7 @@ def test_a_node_without_room_for_a_traceback_says_why_it_goes(tmp_path: Path, er
     assert (ran.returncode, said.read_text()) == (70, "LogWriteError: no room\n")
 
 
+@pytest.mark.deep
 def test_the_progress_is_shown_on_a_terminal_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     shown = {}

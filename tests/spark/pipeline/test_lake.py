@@ -260,6 +260,7 @@ def test_in_this_process_the_same_is_said_of_the_same_logs(report: VerifyReport,
     assert here._repr_html_() == there._repr_html_()
 
 
+@pytest.mark.deep
 def test_in_several_processes_the_same_is_said(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,6 +45,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.deep
 def test_spark_starts_silently_on_a_machine_without_java_and_ends_so_by_ctrl_c(tmp_path: Path) -> None:
     """A PATH with what Spark's scripts need, and no `java` anywhere; the interrupt goes to the whole group,
     as a terminal sends it.

@@ -152,6 +152,7 @@ check_on_spark(antiphon.program("two-phase", managers=5), Path(sys.argv[1]), nar
 """
 
 
+@pytest.mark.deep
 def test_a_run_that_is_killed_in_a_level_goes_on_at_the_last_whole_one(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     ended = subprocess.run([sys.executable, "-c", KILLED, str(lake)], check=False)
