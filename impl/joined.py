@@ -498,7 +498,7 @@ class JoinedGroup:
             Exception: what `load` of the state raises, if it runs here; nothing was sent.
         """
         if self._failure is not None or not self._open:
-            self._see_that_it_sends()
+            self._require_open()
         if type(payload) is not bytes or len(payload) > self._layers.message_bytes_max:
             payload = _checked(payload, self._layers)
         if self._holds:
@@ -515,7 +515,7 @@ class JoinedGroup:
         self._waiting.append((payload, served))
         return await served
 
-    def _see_that_it_sends(self) -> None:
+    def _require_open(self) -> None:
         if self._failure is not None:
             raise self._failure
         if not self._open:
@@ -528,10 +528,10 @@ class JoinedGroup:
         async with self._taking:
             while self._holds:
                 await self._move_states()
-                self._see_that_it_sends()
+                self._require_open()
                 if self._holds:
-                    await self._news_come()
-        self._see_that_it_sends()
+                    await self._wait_for_news()
+        self._require_open()
 
     def _sent(self, payload: bytes) -> Sent:
         shell = self._shell
@@ -561,7 +561,7 @@ class JoinedGroup:
             event = self._events.popleft()
         else:
             async with self._taking:
-                while not await self._come():
+                while not await self._event_is_there():
                     pass
                 event = self._events.popleft()
         if type(event) is Delivery:
@@ -601,7 +601,7 @@ class JoinedGroup:
             log.go_on(self._firsts.popleft()[1])
         log.taken(event)
 
-    async def _come(self) -> bool:
+    async def _event_is_there(self) -> bool:
         """Give and load states; return True if an event is there, else wait for news and return False."""
         await self._move_states()
         if self._events and not self._moves_states:
@@ -610,7 +610,7 @@ class JoinedGroup:
             raise self._failure
         if not self._open or self._left:
             raise StopAsyncIteration
-        await self._news_come()
+        await self._wait_for_news()
         return False
 
     async def _move_states(self) -> None:
@@ -627,7 +627,7 @@ class JoinedGroup:
             await self._take_state()
         self._moves_states = self._states.awaited
 
-    async def _news_come(self) -> None:
+    async def _wait_for_news(self) -> None:
         """Wait until the group has news; while a state is awaited, wait only briefly."""
         self._news.clear()
         with contextlib.suppress(TimeoutError):
@@ -697,14 +697,14 @@ class JoinedGroup:
         self._seeds.resolve({place: target[:2] for place, target in found.routes.items()})
         try:
             self._own = await self._reached_at(shared.socket)
-            self._see_that_it_can_begin()
+            self._require_way_in()
         except BaseException:
             if shared is not self._bind:
                 await shared.close()
             raise
         return shared
 
-    def _see_that_it_can_begin(self) -> None:
+    def _require_way_in(self) -> None:
         """Raise InvalidSetting if this process could neither found the group nor ask another one, so that it
         would wait for ever.
         """
@@ -755,15 +755,15 @@ class JoinedGroup:
             self._news.set()
         if membership.over and self._open:
             self._fetched()
-        if membership.doubts or membership.epoch is None:
+        if membership.suspicion_changes or membership.epoch is None:
             self._report(membership)
 
     def _report(self, membership: Membership) -> None:
         """Log which members are suspected and why, and at intervals that this process still asks to be a
         member.
         """
-        while membership.doubts:
-            member, (_, kind, silent_ms, hinted) = membership.doubts.popleft()
+        while membership.suspicion_changes:
+            member, (_, kind, silent_ms, hinted) = membership.suspicion_changes.popleft()
             self._suspicions.append(Suspected(member, kind, time.time(), silent_ms / 1000.0, hinted))
             level = logging.INFO if kind == "trusted" else logging.WARNING
             why = f"silent for {silent_ms:.0f} ms" + (", and nobody listens at its port" if hinted else "")

@@ -71,7 +71,7 @@ class _Asynchronous(Protocol[E]):
 G = TypeVar("G", bound=_Asynchronous[Any])
 
 
-class _Waits(Generic[G, E]):
+class _BlockingGroup(Generic[G, E]):
     """Group in a thread of its own, with blocking calls; a context manager, used once."""
 
     def __init__(self, group: G, name: str) -> None:
@@ -220,7 +220,7 @@ class _Waits(Generic[G, E]):
             raise TimeoutError(f"nothing within {timeout_s:g} s: {self._group!r}") from None
 
 
-class SyncGroup(_Waits[Group, Event]):
+class SyncGroup(_BlockingGroup[Group, Event]):
     """One member of a group of fixed members, with blocking calls; a context manager, used once."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
@@ -285,7 +285,7 @@ class SyncStore(Protocol):
         ...
 
 
-class SyncJoinedGroup(_Waits[JoinedGroup, JoinedEvent]):
+class SyncJoinedGroup(_BlockingGroup[JoinedGroup, JoinedEvent]):
     """One member of a group that others join and leave, with blocking calls."""
 
     def __init__(self, *arguments: Any, state: SyncStore | None = None, **settings: Any) -> None:

@@ -207,7 +207,7 @@ def _init(programs: _Programs) -> None:
 @_case("reads blanks, keys in any order, and skips fields that it does not know")
 def _spelling(programs: _Programs) -> None:
     node = programs.fresh()
-    number, kind = _harmless(node, programs)
+    number, kind = _harmless_request(node, programs)
     decoy = '{"type": "init", "msg_id": 0, "text": "\\"}{ \\\\", "list": [[], {}, -1.5e3, null]}'
     node.waiting[number] = (kind.pop("src"), {"type": kind["type"]})
     fields = ", ".join(f'"{name}" : {msgspec.json.encode(value).decode()}' for name, value in kind.items())
@@ -224,7 +224,7 @@ def _several(programs: _Programs) -> None:
     node = programs.fresh()
     numbers = []
     for _ in range(3):
-        _, kind = _harmless(node, programs)
+        _, kind = _harmless_request(node, programs)
         numbers.append(node.send(kind, kind.pop("src")))
     _replies(node, numbers)
     _quiet(node)
@@ -331,7 +331,7 @@ def _time(programs: _Programs) -> None:
 
 @_case("does the same in the same steps", "step", "clock")
 def _deterministic(programs: _Programs) -> None:
-    one, other = (_life(programs, programs.fresh(number=1, nodes=2)) for _ in range(2))
+    one, other = (_sample_steps(programs, programs.fresh(number=1, nodes=2)) for _ in range(2))
     for (line, first), (_, second) in zip(one, other, strict=True):
         if first != second:
             raise _Wrong(f"in {line} writes {first[0]}, and the second time {second[0]}")
@@ -360,7 +360,7 @@ def _duplicates(programs: _Programs) -> None:
 @_case("is as a fresh process after `restart` without memory and disk", "step", "restart")
 def _restart_fresh(programs: _Programs) -> None:
     node = programs.fresh(1, 2)
-    _life(programs, node)
+    _sample_steps(programs, node)
     node.clear_disk()
     again = programs.step(node, {"restart": {"memory": False, "disk": False}}).state
     fresh = programs.step(programs.fresh(1, 2), {}).state
@@ -372,7 +372,7 @@ def _restart_fresh(programs: _Programs) -> None:
 @_case("is after `restart` with its disk as after `kill -9`", "step", "restart")
 def _restart_disk(programs: _Programs) -> None:
     node = programs.fresh(1, 2)
-    _life(programs, node)
+    _sample_steps(programs, node)
     restarted = programs.step(node, {"restart": {"memory": False, "disk": True}}).state
     again = programs.step(node, {"restart": {"memory": False, "disk": True}}).state
     if again != restarted:
@@ -390,12 +390,12 @@ def _snapshots(programs: _Programs) -> None:
         programs.step(node, {"broadcast": {"m": "1:0", "bytes": _PAYLOAD}})
     snapshot = node.ask({"type": "antiphon.snapshot"})[0].body["snapshot"]
     before = programs.step(node, {}).state
-    one = _life(programs, node)
+    one = _sample_steps(programs, node)
     node.ask({"type": "antiphon.restore", "snapshot": snapshot})
     _same_state(programs, node, before)
     if node.ask({"type": "antiphon.snapshot"})[0].body["snapshot"] != snapshot:
         raise _Wrong("gives another snapshot when one is restored")
-    if (other := _life(programs, node)) != one:
+    if (other := _sample_steps(programs, node)) != one:
         raise _Wrong(f"does other things the second time: {other}, and not {one}")
 
 
@@ -419,7 +419,7 @@ def _views(programs: _Programs) -> None:
 # Parts of cases ---------------------------------------------------------------------------------------------
 
 
-def _harmless(node: Node, programs: _Programs) -> tuple[int, dict[str, Any]]:
+def _harmless_request(node: Node, programs: _Programs) -> tuple[int, dict[str, Any]]:
     """Return a number that no request has used, and a request that changes nothing."""
     number = 1_000_000 + len(node.waiting)
     if "step" in programs.can:
@@ -468,7 +468,7 @@ def _broadcast(programs: _Programs, node: Node, m: str) -> Done:
         raise
 
 
-def _life(programs: _Programs, node: Node) -> list[tuple[str, list[Any]]]:
+def _sample_steps(programs: _Programs, node: Node) -> list[tuple[str, list[Any]]]:
     """Let a node take a few steps; return each step as JSON text, with the output of the node in it."""
     steps: list[dict[str, Any]] = [{}]
     steps += [{"broadcast": {"m": f"1:{k}", "bytes": _PAYLOAD}} for k in (1, 2)]

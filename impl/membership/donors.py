@@ -28,7 +28,7 @@ KEEPERS = 2
 def keeps(view: View, me: Member) -> bool:
     """Return True if this member keeps its state as of this view for those that have joined with it."""
     old = [member for member in view.members if member not in view.joined]
-    return bool(view.joined) and me in _late_first(old)[:KEEPERS]
+    return bool(view.joined) and me in _first_to_the_end(old)[:KEEPERS]
 
 
 class Donors:
@@ -88,9 +88,9 @@ def order(view: View, me: Member) -> list[Member]:
     Those that were there before come first, and then those that came later.
     """
     place = view.members.index(me)
-    return [*_late_first(list(view.members[:place])), *view.members[place + 1 :]]
+    return [*_first_to_the_end(list(view.members[:place])), *view.members[place + 1 :]]
 
 
-def _late_first(members: list[Member]) -> list[Member]:
+def _first_to_the_end(members: list[Member]) -> list[Member]:
     """Put the first member, which has other work to do, behind the others."""
     return members[1:] + members[:1]

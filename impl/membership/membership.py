@@ -73,7 +73,7 @@ from antiphon.impl.membership.view_change import Kind
 from antiphon.impl.protocols.core import Delivery, Implementation
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
-__all__ = ["Address", "Doubt", "Event", "Membership", "Outgoing"]
+__all__ = ["Address", "Event", "Membership", "Outgoing", "SuspicionChange"]
 
 Address = tuple[str, int]
 """Pair of host and port."""
@@ -91,7 +91,7 @@ _SEEK_MS = 100.0
 _WITHDRAWS_MS = 3 * _SEEK_MS
 """Milliseconds that a process which leaves before it is a member waits for the news that it is one."""
 
-_DOUBTS_MAX = 1_000
+_CHANGES_MAX = 1_000
 """Largest number of changes of suspicion that are kept until somebody asks for them."""
 
 _GONE_MAX = 1_000
@@ -108,7 +108,7 @@ class Outgoing(NamedTuple):
     data: bytes
 
 
-class Doubt(NamedTuple):
+class SuspicionChange(NamedTuple):
     """Change of this member's suspicion of another one."""
 
     member: Member
@@ -188,7 +188,7 @@ class Membership:
         self._change_ms = (0.0, 0.0)
         self.blocked_ms = 0.0
         """Milliseconds without a majority, in all, up to the last `Unblocked`."""
-        self.doubts: deque[Doubt] = deque(maxlen=_DOUBTS_MAX)
+        self.suspicion_changes: deque[SuspicionChange] = deque(maxlen=_CHANGES_MAX)
         """Members that this one has suspected, given up, or trusted again; a reader takes them out."""
         self._chance = chance or _no_chance
         self._implementation = implementation
@@ -832,7 +832,7 @@ class Membership:
             self.suspicions[news.kind] += 1
             member = self._member(news.of)
             if member is not None:
-                self.doubts.append(Doubt(member, news))
+                self.suspicion_changes.append(SuspicionChange(member, news))
         members = epoch.roster.members
         suspected, given_up = (
             frozenset(place for place, member in enumerate(members) if member.incarnation in some)

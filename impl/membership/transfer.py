@@ -425,7 +425,7 @@ class Transfers:
         """Forget a transfer that its receiver has given up; 0 says that it needs no state at all any more."""
         self._forget_giving(lambda by, number: by == source and transfer in (0, number))
         if transfer == 0:
-            self._needs_none(lambda by: by == source)
+            self._forget_needless(lambda by: by == source)
 
     def _serve(self, wanted: Wanted) -> bool:
         """Give a state that is kept; return False if none fits, or it is not known yet whether one does."""
@@ -464,7 +464,7 @@ class Transfers:
         if snapshot in self._kept:
             self._kept.remove(snapshot)
 
-    def _needs_none(self, without: Callable[[bytes], bool]) -> None:
+    def _forget_needless(self, without: Callable[[bytes], bool]) -> None:
         """Forget the states that only members for which `without` holds may need."""
         for snapshot in self._kept:
             snapshot.needed_by = {by for by in snapshot.needed_by if not without(by)}
@@ -587,7 +587,7 @@ class Transfers:
     def forget(self, members: frozenset[bytes]) -> None:
         """Stop all transfers to processes that are no members any more."""
         self._forget_giving(lambda by, _: by not in members)
-        self._needs_none(lambda by: by not in members)
+        self._forget_needless(lambda by: by not in members)
         self._last = {by: transfer for by, transfer in self._last.items() if by in members}
 
     def _forget_giving(self, gone: Callable[[bytes, int], bool]) -> None:

@@ -11,8 +11,8 @@ protocol for that list, and links on which nothing is lost.
 |-----------------------------------------------|----------------------------------------------------|
 | R-Broadcast (reformation, i), (i-view, i)     | `call`; `Call`, sent on to all by whoever gets it  |
 | upon R-Deliver, for the first time            | `reports`: the owner stops its core, and reports   |
-| step 1: send seqQ_k, or ack, to all           | `Told`: with recvQ_k too (`send_bodies`), for both |
-|                                               | kinds (`exchange_queues`)                          |
+| step 1: send seqQ_k, or ack, to all           | `ReportMessage`: with recvQ_k too (`send_bodies`), |
+|                                               | for both kinds (`exchange_queues`)                 |
 | step 2: wait for all, or suspect them         | `complete`; a majority anyhow (`await_majority`)   |
 | steps 3 and 4: propose (TL, Msg)              | `propose`; one consensus for both kinds            |
 |                                               | (`agree_once`), `consensus.py`                     |
@@ -62,8 +62,8 @@ __all__ = [
     "Lacking",
     "Message",
     "Offer",
+    "ReportMessage",
     "Snapshot",
-    "Told",
     "ViewChange",
     "flaw",
 ]
@@ -84,7 +84,7 @@ class Call(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag
     kind: Kind
 
 
-class Told(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="told"):
+class ReportMessage(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag="told"):
     """Report of step 1: the sender's knowledge, the processes that have asked the sender for admission, and
     whether the sender leaves.
     """
@@ -122,7 +122,7 @@ class Offer(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, ta
 
 Message = (
     Call
-    | Told
+    | ReportMessage
     | Lacking
     | Offer
     | consensus.Estimate[Decision]
@@ -136,7 +136,7 @@ Message = (
 def flaw(message: Message, members: int) -> str | None:
     """Return the reason why no correct member of a list of this size sends this message, or None."""
     match message:
-        case Told(report=report, given_up=given_up, joining=joining):
+        case ReportMessage(report=report, given_up=given_up, joining=joining):
             if not all(member.reachable for member in joining):
                 return "a process whose host is no number"
             if any(process >= members for process in given_up):
@@ -205,7 +205,7 @@ class Snapshot(NamedTuple):
 
     kinds: tuple[Kind, ...]
     leaving: bool
-    heard: tuple[tuple[int, Told], ...]
+    heard: tuple[tuple[int, ReportMessage], ...]
     complete: bool
     suspected: frozenset[int]
     given_up: frozenset[int]
@@ -236,7 +236,7 @@ class ViewChange:
         """
         self.leaving = False
         """True if this member wants to leave."""
-        self.heard: dict[int, Told] = {}
+        self.heard: dict[int, ReportMessage] = {}
         """Reports that have come, the own one too."""
         self.complete = False
         """True if step 2 has ended, after which a decision counts."""
@@ -292,7 +292,7 @@ class ViewChange:
 
     def report(self, report: Report) -> None:
         """Send this report of the core's knowledge to all members (step 1)."""
-        told = Told(report, tuple(self._joining), self.leaving, tuple(sorted(self._given_up)))
+        told = ReportMessage(report, tuple(self._joining), self.leaving, tuple(sorted(self._given_up)))
         self.heard[self.me] = told
         self._to_others(told)
         self._look()
@@ -310,7 +310,7 @@ class ViewChange:
         match message:
             case Call(kind=kind):
                 self.call(kind)
-            case Told():
+            case ReportMessage():
                 self.heard.setdefault(sender, message)
                 self._look()
             case Lacking():

@@ -27,10 +27,10 @@ _EVERY_MS_MAX = 1_000.0
 _EVERY_MS_MIN = 5.0
 """The shortest time between two heartbeats."""
 
-_BEATS = 30
+_BEATS_IN_LIMIT = 30
 """Number of heartbeats within the limit: a living member is too silent only if all of them are lost."""
 
-_NOTED = 3
+_BEATS_REPORTED = 3
 """The number of missed heartbeats from which a silence is reported."""
 
 
@@ -49,9 +49,9 @@ class Heartbeats:
         heartbeats.
         """
         self._others = tuple(process for process in range(members) if process != me)
-        self._every_ms = min(_EVERY_MS_MAX, max(_EVERY_MS_MIN, limit_ms / _BEATS))
-        self.limit_ms = max(limit_ms, _NOTED * self._every_ms)
-        """The silence that is too long: the limit, or `_NOTED` heartbeats where these take longer."""
+        self._every_ms = min(_EVERY_MS_MAX, max(_EVERY_MS_MIN, limit_ms / _BEATS_IN_LIMIT))
+        self.limit_ms = max(limit_ms, _BEATS_REPORTED * self._every_ms)
+        """The silence that is too long: the limit, or `_BEATS_REPORTED` heartbeats if these take longer."""
         self._beats = limit_ms != math.inf
         self._sent_at = dict.fromkeys(self._others, 0.0)
         self._since: dict[int, float] = {}
@@ -100,7 +100,7 @@ class Heartbeats:
 
     def silences(self, now: float) -> tuple[Silence, ...]:
         """Return the members that have missed several heartbeats, the longest silence first."""
-        least = _NOTED * self._every_ms
+        least = _BEATS_REPORTED * self._every_ms
         silent = [process for process, since in self._since.items() if now - since >= least]
         silences = (Silence(process, now - self._since[process]) for process in silent)
         return tuple(sorted(silences, key=lambda silence: (-silence.ms, silence.process)))

@@ -121,7 +121,7 @@ class Incarnations:
             return Rejected(Rejection.FOREIGN_INCARNATION, told)
         if opened.target != (self._everybody if opened.to == EVERYBODY else self._own):
             if opened.to == EVERYBODY:
-                self._look_round(sender, opened.source, now)
+                self._greet_unknown(sender, opened.source, now)
             else:
                 self._greet(sender, opened.source, now)
             if not data:
@@ -159,7 +159,7 @@ class Incarnations:
         if not opened.data and not waiting:
             self._greet(sender, source, now)
 
-    def _look_round(self, sender: int, source: bytes, now: float) -> None:
+    def _greet_unknown(self, sender: int, source: bytes, now: float) -> None:
         """Greet the sender or all unknown members, since this member and the sender know different
         incarnations, and neither can tell which are right (rule 5).
         """

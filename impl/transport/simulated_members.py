@@ -90,7 +90,7 @@ class Life:
         return self.machine.over
 
     @property
-    def told_wrong(self) -> int:
+    def violations_seen(self) -> int:
         """Return the number of violations of all kinds in messages to this run."""
         return self.violations + _wrong(self.machine.epoch)
 
@@ -401,8 +401,8 @@ class SimulatedMembers:
             address = to.address if isinstance(to, Member) else to
             incarnation = to.incarnation if isinstance(to, Member) else None
             self._send(process, life, self.addresses.index(address), incarnation, data)
-        while machine.doubts:
-            member, suspicion = machine.doubts.popleft()
+        while machine.suspicion_changes:
+            member, suspicion = machine.suspicion_changes.popleft()
             self.false_suspicions += suspicion.kind == "suspected" and self._runs(member)
         if machine.epoch is not life.epoch:
             life.violations += _wrong(life.epoch)

@@ -70,7 +70,7 @@ generated Python is of little use there.
 ONE_THREAD = StorageOptions(threads=1)
 """Storage options with one thread: programs are tried in parallel, not the states of one."""
 
-LARGE = 200_000
+MOST_NODES = 200_000
 """Largest number of nodes of a step that is analysed, to see whether it could break a property."""
 
 NO_BEGINNING = "it has no initial state"
@@ -192,7 +192,7 @@ class Trial:
         counts as breaking it.
         """
         try:
-            whole = [ground(self.program, item.name, most=LARGE) for item in self.program.module.actions]
+            whole = [ground(self.program, item.name, most=MOST_NODES) for item in self.program.module.actions]
         except (LargeStep, SpecError):
             whole = None
         if whole is not None and not _some_breaks(whole, property):

@@ -33,10 +33,10 @@ BRIEF = 0.5
 STABLE_WITHIN = 10.0
 """Seconds within which every seed must prove an obligation that is called stable."""
 
-AGAIN = 5.0
+CONFIRM_SECONDS = 5.0
 """Seconds to prove the core of a proof again, in a second configuration of Z3."""
 
-OTHERS = 2
+CONFIRM_SEEDS = 2
 """Number of further seeds that must prove a core where the second configuration gives no answer."""
 
 VERSION = "proofs 1"
@@ -137,7 +137,7 @@ class Asker:
     ) -> Answer:
         core = [(name, formula) for name, formula in asked.asserted if name in first.core]
         for configuration in (smt.SECOND, smt.THIRD):
-            again = smt.ask(core, seconds=AGAIN, configuration=configuration)
+            again = smt.ask(core, seconds=CONFIRM_SECONDS, configuration=configuration)
             if again.outcome is not smt.Outcome.UNKNOWN:
                 break
         if again.outcome is smt.Outcome.REFUTED:
@@ -148,7 +148,7 @@ class Asker:
             if allowed is not None:
                 answer = smt.ask(asked.asserted, seed=seed, seconds=allowed)
                 others += answer.outcome is smt.Outcome.PROVED
-        if again.outcome is not smt.Outcome.PROVED and others < OTHERS:
+        if again.outcome is not smt.Outcome.PROVED and others < CONFIRM_SEEDS:
             reason = f"{1 + others} seeds of {self.seeds} prove it, too few, and no other configuration"
             return Answer(smt.Outcome.UNKNOWN, first.seconds, seeds=1 + others, reason=reason)
         found = Answer(smt.Outcome.PROVED, first.seconds, 1 + others, first.core)

@@ -118,7 +118,7 @@ class RecoverySearch(Search):
             if depth == LISTED_FROM and self._listed(reachable.instances, roles, first) is False:
                 return ()
             if answer is Answer.UNSATISFIABLE:
-                answer = self._longer(unrolling, depth)
+                answer = self._run_without_returns(unrolling, depth)
             if answer is Answer.UNSATISFIABLE:
                 return ()
             if answer is Answer.UNKNOWN:
@@ -188,7 +188,7 @@ class RecoverySearch(Search):
     def _memo(self, literals: Sequence[int]) -> dict[int, int]:
         return {1: TRUE, **dict(zip(self.template.variables, literals, strict=True))}
 
-    def _longer(self, unrolling: Unrolling, depth: int) -> Answer:
+    def _run_without_returns(self, unrolling: Unrolling, depth: int) -> Answer:
         """Ask for a run of `depth` steps in which no state is without gain over an earlier state."""
         while True:
             answer = unrolling.solver.check((-unrolling.times[depth - 1].idle,), seconds=self.clock.left())

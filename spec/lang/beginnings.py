@@ -69,14 +69,14 @@ def possible(
     def further(given: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
         if len(given) == len(names):
             yield given
-        elif len(given) < sure or not _is_out(attempt, (*given, *stand_ins[len(given) :])):
+        elif len(given) < sure or not _is_excluded(attempt, (*given, *stand_ins[len(given) :])):
             for value in ranges[len(given)]:
                 yield from further((*given, value))
 
     return further(())
 
 
-def _is_out(attempt: Callable[[tuple[Any, ...]], object], given: tuple[Any, ...]) -> bool:
+def _is_excluded(attempt: Callable[[tuple[Any, ...]], object], given: tuple[Any, ...]) -> bool:
     """Return True if a guard is false for `given`, and no stand-in was used before that guard."""
     try:
         attempt(given)

@@ -306,7 +306,7 @@ class _Parts:
         """Return the whole declaration, once every class was read."""
         for clash in self.clashes.values():
             raise clash
-        self._offered()
+        self._add_variant_constants()
         for name, texts in self.functions.items():
             if name in self.variables or name in self.constants or name == "each":
                 function, part, _ = texts[-1]
@@ -324,7 +324,7 @@ class _Parts:
         methods = tuple(
             method for name, texts in self.functions.items() for method in self._methods(name, texts)
         )
-        self._constrained(methods)
+        self._refuse_unknown_actions(methods)
         variables = tuple(self.variables.values())
         return Declaration(
             self.leaf.__name__,
@@ -335,7 +335,7 @@ class _Parts:
             tuple(item for item in self.stated.values() if isinstance(item, FairDeclaration)),
         )
 
-    def _constrained(self, methods: tuple[MethodDeclaration, ...]) -> None:
+    def _refuse_unknown_actions(self, methods: tuple[MethodDeclaration, ...]) -> None:
         """Refuse a constraint on an action that neither the class nor a variant which it offers has."""
         actions = {item.name for item in methods if item.mark and item.mark.kind in ("action", "environment")}
         offers = offered(self.leaf)
@@ -352,7 +352,7 @@ class _Parts:
                     f"an action; {known_names(wrong[0], sorted(actions))}",
                 )
 
-    def _offered(self) -> None:
+    def _add_variant_constants(self) -> None:
         """Add the constants that switch variants on; refuse a variant whose name something else has."""
         offers = offered(self.leaf)
         switched: list[tuple[Variant, type]] = [

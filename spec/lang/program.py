@@ -191,11 +191,11 @@ def program(
             raise SpecError(
                 f"{spec.__name__}.{variable} is a map without keys: {size}; it must be at least 1"
             )
-    _see_values(made)
+    _check_values(made)
     return made
 
 
-def _see_values(made: Program) -> None:
+def _check_values(made: Program) -> None:
     """Refuse constants that leave a variable without a value, or that are a negative size."""
     for variable, domain in made.domains.items():
         negative = domain.negative

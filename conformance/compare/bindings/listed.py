@@ -42,7 +42,7 @@ from antiphon.conformance.compare.bindings.list_process import (
 )
 from antiphon.impl.membership import consensus, view_change
 from antiphon.impl.membership.succession import Next, Out, Succession
-from antiphon.impl.membership.view_change import Call, Decision, Kind, Told, ViewChange
+from antiphon.impl.membership.view_change import Call, Decision, Kind, ReportMessage, ViewChange
 from antiphon.impl.protocols.core import Delivery, Identifier, Implementation
 from antiphon.impl.protocols.flush import Report
 from antiphon.impl.transport import wire
@@ -460,7 +460,7 @@ class ListedBinding(ABC):
         match message:
             case Call(kind=Kind.REGULAR):
                 return self.call_packet(me, past)
-            case Told(joining=(), leaving=False):
+            case ReportMessage(joining=(), leaving=False):
                 return self.report_packet(me, past)
             case consensus.Decide():
                 return self.decision_packet(past)

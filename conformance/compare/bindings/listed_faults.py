@@ -9,7 +9,7 @@ from msgspec import structs
 
 from antiphon.impl.membership import consensus
 from antiphon.impl.membership.succession import Next, Out, Succession
-from antiphon.impl.membership.view_change import Call, Decision, Kind, Message, Told, ViewChange
+from antiphon.impl.membership.view_change import Call, Decision, Kind, Message, ReportMessage, ViewChange
 from antiphon.impl.protocols.core import Send
 from antiphon.impl.protocols.flush import Report
 
@@ -73,7 +73,7 @@ class DropsEarlyReports(ViewChange):
 
     def receive(self, sender: int, message: Message) -> None:
         """Drop a report that arrives before this process has sent its own."""
-        if not isinstance(message, Told) or self.me in self.heard:
+        if not isinstance(message, ReportMessage) or self.me in self.heard:
             super().receive(sender, message)
 
 
@@ -247,7 +247,7 @@ class TakesLaterReports(ViewChange):
 
     def receive(self, sender: int, message: Message) -> None:
         """Handle the message; if it is a second report of a member, delete that member's report."""
-        if isinstance(message, Told) and self.heard.pop(sender, None) is not None:
+        if isinstance(message, ReportMessage) and self.heard.pop(sender, None) is not None:
             return
         super().receive(sender, message)
 

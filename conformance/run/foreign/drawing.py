@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 
 from antiphon.conformance.run.foreign.settings import KINDS, Settings
 from antiphon.conformance.run.swarm.chance import Rates, Weather
@@ -23,9 +23,6 @@ USUAL_MS = 1.0
 
 CALM_MS = (400.0, 1_600.0)
 """Shortest and longest time in which faults happen."""
-
-_ALONE = frozenset({FaultKind.LOSS, FaultKind.DUPLICATION, FaultKind.REORDERING, FaultKind.PARTITION})
-"""Kinds of faults that need a second node."""
 
 
 def draw(seed: int, settings: Settings, *, durable: bool) -> tuple[tuple[FaultKind, ...], Schedule, Weather]:
@@ -88,8 +85,3 @@ def _interval(
     length = chance.uniform(shortest, longest) * calm_ms
     at_ms = 0.05 * calm_ms + chance.random() * (0.9 * calm_ms - length)
     return round(at_ms, 1), round(at_ms + length, 1)
-
-
-def is_alone(kinds: Sequence[FaultKind], nodes: int) -> list[FaultKind]:
-    """Return the kinds of faults that cannot happen with this number of nodes."""
-    return [kind for kind in kinds if nodes == 1 and kind in _ALONE]

@@ -91,7 +91,7 @@ def two_thirds(runs: Runs, scale: Scale) -> tuple[bool, str]:
     )
 
 
-def nearly_all(runs: Runs, scale: Scale) -> tuple[bool, str]:
+def stability_near_mean(runs: Runs, scale: Scale) -> tuple[bool, str]:
     """Judge CM's and Pinwheel's times to stability against 1/lambda."""
     found, good = [], True
     for protocol in (CM, PINWHEEL):
@@ -105,7 +105,7 @@ def nearly_all(runs: Runs, scale: Scale) -> tuple[bool, str]:
     return good, f"{'; '.join(found)} of 1/λ with {scale.sizes[-1]} members and {_ms(scale)}"
 
 
-def superior(runs: Runs, scale: Scale) -> tuple[bool, str]:
+def dtp_stable_sooner(runs: Runs, scale: Scale) -> tuple[bool, str]:
     """Judge whether DTP is stable later than Totem and sooner than the others, with three members or more."""
     good, found = True, []
     for value in scale.means_ms:
@@ -132,7 +132,7 @@ def extended_points(scale: Scale) -> list[Setting]:
     return [*points, scale.point(PINWHEEL, 40, 50.0, window=1)]
 
 
-def extended(runs: Runs, scale: Scale) -> tuple[bool, str]:
+def pinwheel_later_at_high_rate(runs: Runs, scale: Scale) -> tuple[bool, str]:
     """Judge whether Pinwheel is stable later than CM at a high rate, and sooner at a low one."""
     fast_cm, slow_cm, fast, slow, single = (_stability(runs, setting) for setting in extended_points(scale))
     return fast > fast_cm and slow < slow_cm, (
@@ -225,7 +225,7 @@ def _told_spreads(spreads: dict[str, float]) -> str:
     return ", ".join(f"{NAMES[protocol]} {spread:.1%}" for protocol, spread in spreads.items())
 
 
-def more_even(runs: Runs, scale: Scale) -> tuple[bool, str]:
+def more_even_than_others(runs: Runs, scale: Scale) -> tuple[bool, str]:
     """Judge whether the shares in ordering vary less in DTP than in the others."""
     spreads = _spreads(runs, load_points(False)(scale), lambda result: result.orderings)
     good = all(spreads[DTP] < spread for protocol, spread in spreads.items() if protocol != DTP)
@@ -235,7 +235,7 @@ def more_even(runs: Runs, scale: Scale) -> tuple[bool, str]:
     )
 
 
-def even(runs: Runs, scale: Scale) -> tuple[bool, str]:
+def even_order_load(runs: Runs, scale: Scale) -> tuple[bool, str]:
     """Judge whether the shares in ordering vary less than by chance."""
     (setting,) = (setting for setting in load_points(False)(scale) if setting.protocol == DTP)
     spread = _spreads(runs, [setting], lambda result: result.orderings)[DTP]
@@ -273,7 +273,7 @@ def end_points(scale: Scale) -> list[Setting]:
     return points + silent
 
 
-def lifted(runs: Runs, scale: Scale) -> tuple[bool, str]:
+def silent_end_raises_means(runs: Runs, scale: Scale) -> tuple[bool, str]:
     """Judge whether a run has larger means if its members fall silent before its end (`end_points`)."""
     ratios = [_stability(runs, setting) for setting in end_points(scale)]
     pairs = list(zip(ratios[:3], ratios[3:], strict=True))

@@ -15,19 +15,19 @@ from antiphon.conformance.run.performance.questions import (
     Scale,
     at_figure,
     delivery,
+    dtp_stable_sooner,
     end_points,
-    even,
+    even_order_load,
     evens_out,
-    extended,
     extended_points,
     figure_points,
-    lifted,
     load_points,
-    more_even,
-    nearly_all,
+    more_even_than_others,
     overhead,
+    pinwheel_later_at_high_rate,
+    silent_end_raises_means,
     small_buffer,
-    superior,
+    stability_near_mean,
     two_thirds,
 )
 from antiphon.conformance.run.performance.setting import Setting
@@ -74,7 +74,7 @@ SENTENCES: dict[str, Sentence] = {
         "group size increases.",
         "0.80 to 1.05 in the largest group, less in small ones",
         lambda scale: figure_points(scale, (CM, PINWHEEL)),
-        nearly_all,
+        stability_near_mean,
     ),
     "DTP is stable sooner": Sentence(
         "DTP-34",
@@ -83,7 +83,7 @@ SENTENCES: dict[str, Sentence] = {
         "to the others except the Totem.",
         "Totem is below DTP, DTP below Pinwheel and CM at every point of three members or more",
         figure_points,
-        superior,
+        dtp_stable_sooner,
     ),
     "Pinwheel at a high rate": Sentence(
         "DTP-34",
@@ -93,7 +93,7 @@ SENTENCES: dict[str, Sentence] = {
         "group size is 40 and 1/λ is 50 ms.",
         "there Pinwheel takes longer than CM, at 200 ms less long",
         extended_points,
-        extended,
+        pinwheel_later_at_high_rate,
     ),
     "size of buffers": Sentence(
         "DTP-35",
@@ -132,7 +132,7 @@ SENTENCES: dict[str, Sentence] = {
         "message ordering.",
         "more evenly than a random choice of who orders",
         load_points(False),
-        even,
+        even_order_load,
     ),
     "load beside the others": Sentence(
         "DTP-39",
@@ -142,7 +142,7 @@ SENTENCES: dict[str, Sentence] = {
         "what *effectively* means is not said, and the ledger leaves it open; if evenly, as in the abstract: "
         "the share of the control messages varies less between the members of DTP than of any other",
         load_points(False),
-        more_even,
+        more_even_than_others,
     ),
     "load, unequally active": Sentence(
         "DTP-39",
@@ -160,7 +160,7 @@ SENTENCES: dict[str, Sentence] = {
         "whether the end of a run, where nobody sends any more, was left out is not said; does it matter? "
         "The means of a run that ends with the last message are more than 2 % above those where it goes on",
         end_points,
-        lifted,
+        silent_end_raises_means,
         is_ours=True,
     ),
 }

@@ -55,7 +55,7 @@ COUNTS: Final = (
 _SOURCES: Final = 1 << 32
 _ORDER_MAX: Final = 10_000_000
 """Largest number of causes and effects of a log that are kept for the merge."""
-_TAKEN_MAX: Final = 1_000
+_UNTAKEN_MAX: Final = 1_000
 """Largest number of broadcasts that no protocol takes; with more a log is the application's side alone."""
 
 _BROADCAST, _DELIVER, _CORE_BROADCAST, _CORE_DELIVER, _SEND, _RECEIVE, _CRASH, _END = (
@@ -198,7 +198,7 @@ class LogFacts:
         if _CORE & self.kinds:
             self.up.note(values, kind == _CORE_DELIVER, kind == _DELIVER)
         else:
-            self.alone = self.down.waiting.shape[1] > _TAKEN_MAX
+            self.alone = self.down.waiting.shape[1] > _UNTAKEN_MAX
 
     @property
     def handed_over(self) -> bool:

@@ -31,7 +31,7 @@ _COMPRESSION: Final = 10
 """Estimated size of a log, as a multiple of the size of its compressed copy."""
 _RUN_BYTES: Final = 6_000
 """Fixed cost of a run, as the number of bytes that are judged in the same time: two milliseconds."""
-_ALONE_BYTES: Final = 20 << 20
+_ONE_PROCESS_BYTES: Final = 20 << 20
 """Number of bytes of logs below which all are judged before other processes would have started."""
 
 
@@ -109,7 +109,7 @@ def judge_here(
 def _judged(runs: Sequence[FoundRun], promise: Collection[str], jobs: int) -> Iterator[_Judged]:
     """Yield the verdicts about each run, in their order."""
     judge = partial(_judge, tuple(promise) if not isinstance(promise, str) else (promise,))
-    if jobs == 1 or len(runs) == 1 or volume(runs) < _ALONE_BYTES:
+    if jobs == 1 or len(runs) == 1 or volume(runs) < _ONE_PROCESS_BYTES:
         yield from map(judge, runs)
         return
     most = max(1, len(runs) // (8 * jobs))

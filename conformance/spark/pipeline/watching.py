@@ -111,7 +111,7 @@ query can be started again, since the checkpoint has everything that was done.
 _ATTEMPTS: Final = 4
 PIECE_BYTES: Final = 1 << 20
 """Number of bytes of each log that are read before the window is judged, if there are so many."""
-_MISSING_YET: Final = {TRUNCATED, CUT_OFF, NO_DELIVERIES, MISSING}
+_MAY_STILL_COME: Final = {TRUNCATED, CUT_OFF, NO_DELIVERIES, MISSING}
 """Reasons of faults that do not count while a run goes on: what is missing may still come."""
 
 
@@ -228,7 +228,7 @@ class Watching(msgspec.Struct):
         """Return the standing of a growing run."""
         begun = {process: self.headers.get(process) for process, tail in self.tails.items() if tail.at}
         faults = [
-            *(fault for fault in faults_between(directory, begun, self.contents) if _is_one(fault)),
+            *filter(_counts_while_growing, faults_between(directory, begun, self.contents)),
             *(Problem(directory / log_name(f.process), f.line, f.reason) for f in self.faults),
         ]
         if faults or self.window is None:
@@ -270,20 +270,20 @@ class Watching(msgspec.Struct):
         return standing
 
 
-def _is_one(fault: Problem) -> bool:
+def _counts_while_growing(fault: Problem) -> bool:
     """Return True if a fault also counts while the run goes on; a missing line, log or broadcast may still
     come.
     """
     is_count = fault.reason.startswith(OTHER_COUNT)
-    return fault.reason not in _MISSING_YET and fault.reason != NO_LOG and not is_count
+    return fault.reason not in _MAY_STILL_COME and fault.reason != NO_LOG and not is_count
 
 
-def _of_faults(faults: Sequence[Problem]) -> tuple[Broken, ...]:
+def _of_faults(faults: Sequence[Problem]) -> tuple[ReportRow, ...]:
     """Return the rows of a report about problems of the logs, such as a line that cannot be read."""
     return tuple((None, Outcome.UNKNOWN, 0, fault.reason, str(fault)) for fault in faults[:FAULTS_MAX])
 
 
-Broken = tuple[str | None, Outcome, int, str | None, str]
+ReportRow = tuple[str | None, Outcome, int, str | None, str]
 """Property that is not kept (None: a fault of the logs), outcome, number of violations, reason, sentence."""
 
 
@@ -294,7 +294,7 @@ class Standing(msgspec.Struct, frozen=True):
     standing: str
     outcome: Outcome
     events: int
-    found: tuple[Broken, ...] = ()
+    found: tuple[ReportRow, ...] = ()
 
     @property
     def run(self) -> str:

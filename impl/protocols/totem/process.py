@@ -265,11 +265,11 @@ class Core(TimedCore[Message, Timer]):
         """Handle one message of another member."""
         self._now = now
         if isinstance(message, Token):
-            wrong = self._no_token(sender, message)
+            wrong = self._impossible_token(sender, message)
             if wrong is None:
                 self._token = message
         else:
-            wrong = self._no_update(sender, message)
+            wrong = self._impossible_update(sender, message)
             if wrong is None:
                 self._take_in(message)
         if wrong is not None:
@@ -293,7 +293,7 @@ class Core(TimedCore[Message, Timer]):
 
     # What cannot be ---------------------------------------------------------------------------------------
 
-    def _no_token(self, sender: int, token: Token) -> TotemViolation | None:
+    def _impossible_token(self, sender: int, token: Token) -> TotemViolation | None:
         """Return the violation if no correct member passes this token now, else None."""
         if sender != (self.me - 1) % self.members:
             return TotemViolation.NOT_THE_RING
@@ -306,7 +306,7 @@ class Core(TimedCore[Message, Timer]):
         ahead = token.seq > self._status + self.members * self._unstable_max
         return TotemViolation.NUMBER_AHEAD if ahead else None
 
-    def _no_update(self, sender: int, update: Update) -> TotemViolation | None:
+    def _impossible_update(self, sender: int, update: Update) -> TotemViolation | None:
         """Return the violation if no correct member multicasts this update now, else None."""
         (source, name), number = update.identifier, update.number
         if source != sender:

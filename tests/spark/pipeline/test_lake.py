@@ -267,7 +267,7 @@ def test_in_several_processes_the_same_is_said(
     for name in ("healthy-0", "a circle", "cut"):
         shutil.copytree(logs / name, tmp_path / name)
     here = verify(tmp_path)
-    monkeypatch.setattr(in_process, "_ALONE_BYTES", 0)
+    monkeypatch.setattr(in_process, "_ONE_PROCESS_BYTES", 0)
     assert verify(tmp_path, jobs=2).to_dict() == here.to_dict()
     monkeypatch.setattr(verification, "BYTES_MAX", 0)
     monkeypatch.setitem(sys.modules, "pyarrow", None)

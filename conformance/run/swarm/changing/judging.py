@@ -62,7 +62,7 @@ def symptoms(ending: Ending) -> tuple[str, ...]:
     lives = ending.network.all_lives
     shown = {
         f"raises {ending.failed.partition(': ')[0]}": bool(ending.failed),
-        "violation": any(life.told_wrong for life in lives),
+        "violation": any(life.violations_seen for life in lives),
         "refusal": any(map(_refused, lives)),
         **dict.fromkeys(_violated(ending), True),
         "numbers": any(map(gaps, lives)),
@@ -154,7 +154,7 @@ def _accusations(life: Life, ending: Ending) -> list[str]:
         for kind, count in sorted(life.machine.dropped.items())
         if kind not in _USUAL
     ]
-    if life.told_wrong:
+    if life.violations_seen:
         told.append(f"{life.member.name} is told what no correct member says")
     if _owes(life):
         told.append(f"{life.member.name} has left, and some of what it broadcast before was never delivered")
