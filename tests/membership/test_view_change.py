@@ -8,7 +8,15 @@ import pytest
 
 from antiphon.impl.membership import consensus
 from antiphon.impl.membership.member import Member
-from antiphon.impl.membership.view_change import Call, Decision, Kind, Message, Told, ViewChange, flaw
+from antiphon.impl.membership.view_change import (
+    Call,
+    Decision,
+    Kind,
+    Message,
+    ReportMessage,
+    ViewChange,
+    flaw,
+)
 from antiphon.impl.protocols.core import Identifier
 from antiphon.impl.protocols.flush import Body, Numbered, Report, merged
 
@@ -114,7 +122,7 @@ def test_both_kinds_of_call_end_in_one_decision() -> None:
     members[0].call(INTERMEDIATE)
     members[2].call(REGULAR)
     assert members.run().kind is REGULAR
-    told = [(sender, to) for sender, to, message in members.sent if isinstance(message, Told)]
+    told = [(sender, to) for sender, to, message in members.sent if isinstance(message, ReportMessage)]
     assert sorted(told) == sorted((p, q) for p in range(3) for q in range(3) if p != q)
 
 
@@ -167,7 +175,7 @@ def test_a_decision_counts_only_after_the_own_wait_has_ended() -> None:
     assert change.decision is None
     change.suspect(frozenset({0, 1}), NOBODY)
     assert change.decision is None, "it has no report of a majority"
-    change.receive(0, Told(report(), (), leaving=False, given_up=()))
+    change.receive(0, ReportMessage(report(), (), leaving=False, given_up=()))
     assert change.decision == decided
 
 
@@ -295,13 +303,12 @@ def test_the_first_report_of_a_member_counts() -> None:
     change = ViewChange(0, 3)
     change.call(INTERMEDIATE)
     for settled in (1, 2):
-        change.receive(1, Told(report(settled), (), leaving=False, given_up=()))
+        change.receive(1, ReportMessage(report(settled), (), leaving=False, given_up=()))
     assert change.heard[1].report.settled == 1
 
 
 def test_who_can_propose_nothing_proposes_what_another_has_proposed() -> None:
-    """Member 1 of three has crashed, and member 2 lacks messages that member 0 keeps for it: both are needed.
-    """
+    """Member 1 of three has crashed; member 2 lacks messages of member 0: both are needed."""
     members = Members()
     members.down = {1}
     members.suspect({1})
@@ -363,7 +370,9 @@ def test_all_who_have_asked_any_member_join_in_one_order() -> None:
         members[2].admit(joiner(name))
     members[0].admit(joiner("f"))
     decided = members.run()
-    told = {sender: message.joining for sender, _, message in members.sent if isinstance(message, Told)}
+    told = {
+        sender: message.joining for sender, _, message in members.sent if isinstance(message, ReportMessage)
+    }
     assert told == {0: (joiner("f"),), 1: (), 2: tuple(joiner(name) for name in "edcba")}
     assert decided.joins == tuple(joiner(name) for name in "abcdef")
     assert (decided.kind, decided.core) == (REGULAR, (0, 1, 2))
@@ -410,10 +419,12 @@ def test_who_leaves_stays_a_member_in_an_i_view() -> None:
 @pytest.mark.parametrize(
     "message",
     [
-        Told(report(members=2), (), leaving=False, given_up=()),
-        Told(report(), (), leaving=False, given_up=(3,)),
-        Told(Report(0, (0, 0, 0), (), (Body(Identifier(3, 1), b""),)), (), leaving=False, given_up=()),
-        Told(
+        ReportMessage(report(members=2), (), leaving=False, given_up=()),
+        ReportMessage(report(), (), leaving=False, given_up=(3,)),
+        ReportMessage(
+            Report(0, (0, 0, 0), (), (Body(Identifier(3, 1), b""),)), (), leaving=False, given_up=()
+        ),
+        ReportMessage(
             Report(0, (0, 0, 0), (Numbered(2, None), Numbered(1, None)), ()), (), leaving=False, given_up=()
         ),
         consensus.Decide(Decision(REGULAR, (0, 3), (), (), report())),
