@@ -20,6 +20,7 @@ from __future__ import annotations
 import gc
 import inspect
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
@@ -402,16 +403,20 @@ class _Late(BaseException):
 
 
 def _ring(_: int, frame: FrameType | None) -> None:
-    if _collects_garbage(frame):
-        return  # the interpreter would print and lose what is raised here; the alarm rings again
+    if _loses_exceptions(frame):
+        return  # the alarm rings again
     while frame is not None and is_library(frame.f_code.co_filename):
         frame = frame.f_back
     raise _Late("" if frame is None else f" ({frame.f_code.co_filename}:{frame.f_lineno})")
 
 
-def _collects_garbage(frame: FrameType | None) -> bool:
-    """Return True if the frame runs a function of `gc.callbacks`, in which an exception would be lost."""
-    codes = {getattr(callback, "__code__", None) for callback in gc.callbacks}
+def _loses_exceptions(frame: FrameType | None) -> bool:
+    """Return True if the frame runs a function of `gc.callbacks` or `sys.unraisablehook`: the interpreter
+    prints and loses an exception that is raised there.
+    """
+    hook = sys.unraisablehook
+    calls = [*gc.callbacks, getattr(hook, "func", hook)]
+    codes = {call.__code__ for call in calls if hasattr(call, "__code__")}
     while frame is not None and frame.f_code not in codes:
         frame = frame.f_back
     return frame is not None
