@@ -63,6 +63,7 @@ PROBLEMS = (
     Problem("distributed_lock:DistributedLockProof", ("hosts", "epochs"), "ironfleet_distributed_lock"),
     Problem("learning_switch:LearningSwitchProof", ("nodes",), "learning_switch_forall"),
     Problem("cache_coherence:CacheCoherenceProof", ("cores", "addresses", "values"), "cache"),
+    Problem("peterson:PetersonProof", ("locks",), "peterson"),
     Problem("paxos:PaxosProof", ("acceptors", "rounds", "values"), "paxos_epr"),
     Problem(
         "paxos:FlexiblePaxosProof", ("acceptors", "rounds", "values", "deciders"), "flexible_paxos_epr"

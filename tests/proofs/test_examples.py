@@ -20,6 +20,7 @@ from antiphon.spec.examples.proved.paxos import (
     MultiPaxosProof,
     PaxosProof,
 )
+from antiphon.spec.examples.proved.peterson import PetersonProof
 from antiphon.spec.examples.proved.ring_election import RingElectionProof
 from antiphon.spec.examples.proved.sharded_store import NoLostKeysProof, ShardedStoreProof
 from antiphon.spec.examples.proved.stoppable_paxos import StoppablePaxosProof
@@ -55,6 +56,7 @@ SLOWER: tuple[tuple[type[Spec], tuple[str, ...], int, int], ...] = (
     (MultiPaxosProof, ("acceptors", "rounds", "values", "instances"), 49, 7_929),
     (StoppablePaxosProof, ("acceptors", "rounds", "values", "places"), 90, 6_384),
     (VerticalPaxosProof, ("acceptors", "rounds", "values", "quorums", "configurations"), 108, 138),
+    (PetersonProof, ("locks",), 21, 42),
 )
 
 
@@ -67,7 +69,7 @@ def see_proved(report: Report, every: tuple[str, ...], obligations: int, states:
     assert report.exploration.complete
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(("spec", "every", "obligations", "states"), PROVED)
 def test_a_protocol_is_proved_for_every_n(
     prove: Prove, spec: type[Spec], every: tuple[str, ...], obligations: int, states: int
@@ -102,6 +104,8 @@ LEFT_OUT: tuple[tuple[type[Spec], tuple[str, ...], str, set[str]], ...] = (
         {"enter: MutualExclusion", "leave: WaitingForItsTurn"},
     ),
     (FirewallProof, ("nodes",), "AllowedWasWrittenTo", {"send_in: OnlyAnswers"}),
+    (PetersonProof, ("locks",), "TheOtherWaits", {"enter: MutualExclusion"}),
+    (PetersonProof, ("locks",), "FlagIsUp", {"enter: MutualExclusion", "enter: TheOtherWaits"}),
     (PaxosProof, ("acceptors", "rounds", "values"), "DecidedByMany", {"decide: OneDecision"}),
     (
         PaxosProof, ("acceptors", "rounds", "values"), "JoinedHaveLeft",
@@ -110,7 +114,7 @@ LEFT_OUT: tuple[tuple[type[Spec], tuple[str, ...], str, set[str]], ...] = (
 )  # fmt: skip
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("spec", "every", "invariant", "failed"), LEFT_OUT)
 def test_without_an_invariant_the_proof_fails_where_it_is_needed(
     unproved: Unproved, spec: type[Spec], every: tuple[str, ...], invariant: str, failed: set[str]
