@@ -23,7 +23,7 @@ hypothesis.settings.register_profile(
     derandomize=True,
     deadline=None,
     print_blob=True,
-    max_examples=30,
+    max_examples=20,
     suppress_health_check=SLOW,
 )
 hypothesis.settings.register_profile(

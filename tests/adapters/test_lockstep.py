@@ -159,6 +159,7 @@ def test_a_variable_may_be_exempt(program: Program) -> None:
     assert antiphon.lockstep(bound(SPEC, program(text), exempt=exempt)).outcome is Outcome.HOLDS
 
 
+@pytest.mark.deep
 def test_a_binding_in_a_file_is_walked_replayed_and_run_at_random(
     program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -69,6 +69,7 @@ def test_a_reference_adapter_does_what_its_specification_does(language: str, ada
     assert walked(adapter(language), messages=1) is Outcome.HOLDS
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("language", FOUND)
 def test_all_reference_adapters_do_the_same_under_the_same_faults(language: str, adapter: Adapter) -> None:
     """A run in virtual time is a function of its seed, in whatever language the program is."""
@@ -93,6 +94,7 @@ def is_found_by(question: str, command: list[str], fault: str, asked: Collection
     return ran(command, *kinds, runs=3).outcome is Outcome.VIOLATED
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("language", "fault"), FAULTY)
 def test_a_planted_fault_is_found(language: str, fault: str, adapter: Adapter) -> None:
     found_by = FAULTS[fault].found_by

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import pytest
+
 import antiphon
 
 PAGE = (Path(__file__).parents[2] / "docs" / "api.md").read_text(encoding="utf-8")
@@ -52,6 +54,7 @@ def test_the_script_prints_what_stands_there(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.deep
 def test_the_notebook_cells_show_verdicts_and_diagrams() -> None:
     names: dict[str, Any] = {}
     report, run, walk = (shown(cell, names) for cell in blocks("python notebook"))

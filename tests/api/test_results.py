@@ -109,6 +109,7 @@ def test_a_report_is_json_data_with_its_states(run: antiphon.Trace) -> None:
     ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("subject", ["figure-5", "rbp", "ewd840", Chameneos])
 def test_reports_and_answers_of_all_kinds_of_types_are_json_data(subject: Any) -> None:
     report = antiphon.check(subject, max_states=300)

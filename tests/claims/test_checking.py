@@ -107,7 +107,7 @@ def late(claim: Claim) -> tuple[pytest.MarkDecorator, ...]:
     return (pytest.mark.deep,) if together(claim) % 27 and claim in HERE else ()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "claim", [pytest.param(claim, marks=late(claim), id=claim.id) for claim in [*HERE, *SAMPLE]]
 )

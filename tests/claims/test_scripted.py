@@ -15,6 +15,7 @@ def repaired() -> Program:
     return program(RbpChecked, repairs="all", processes=3, messages=2, losses=2, unlimited=True, urgent=True)
 
 
+@pytest.mark.deep
 def test_a_body_that_is_asked_for_once_never_arrives_when_the_request_is_lost_too() -> None:
     """Claim RBP-40, figure 16, lines 28-31."""
     arrives, found = measure("asked once")

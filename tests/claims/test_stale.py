@@ -14,7 +14,7 @@ def test_each_family_has_a_section() -> None:
     assert tuple(document.read(DATA)) == families()
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("family", families())
 def test_the_section_of_a_family_is_current(family: str) -> None:
     """Digests are compared, and no mutant is asked. `make strength` makes stale sections anew."""

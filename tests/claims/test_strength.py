@@ -208,6 +208,7 @@ def test_a_mutant_that_can_be_seen_and_breaks_nothing_is_told(found: FamilyStren
     assert any("never happens: `light_second`" in mutant for mutant in told)
 
 
+@pytest.mark.deep
 def test_a_sample_never_makes_a_check_weak(found: FamilyStrength) -> None:
     """The sample only sets the order: mutants are asked until one breaks the check."""
     for seed in range(4):
@@ -272,6 +273,7 @@ def test_a_mutant_that_one_program_does_not_notice_is_asked_in_the_others() -> N
         assert {item.mutant for item in sampled.survivors} <= unnoticed
 
 
+@pytest.mark.deep
 def test_a_mutant_that_only_a_deep_check_breaks_is_noticed(found: FamilyStrength) -> None:
     """The deep check is in no row, and is left out."""
     quick, deep = Check(Lamps, "Square", "holds"), Check(Lamps, "InTurn", "holds", deep=True)
@@ -281,6 +283,7 @@ def test_a_mutant_that_only_a_deep_check_breaks_is_noticed(found: FamilyStrength
     assert noticed.left_out == 1
 
 
+@pytest.mark.deep
 def test_what_a_program_killed_is_not_asked_of_the_next() -> None:
     """The mutant that breaks the check there is asked again, and so is each that went unnoticed."""
     both = claim(Check(Lamps, "InTurn", "holds"), Check(Switched, "InTurn", "holds"))
@@ -370,6 +373,7 @@ def test_what_was_answered_is_read_and_what_was_interrupted_goes_on(tmp_path: Pa
     assert fresh.read == 0
 
 
+@pytest.mark.deep
 def test_answers_do_not_depend_on_how_many_processes_ask(tmp_path: Path) -> None:
     """The answers are cached by the processes that found them and read by those that come later."""
     both = claim(Check(Lamps, "Square", "holds"), Check(Switched, "InTurn", "holds"))

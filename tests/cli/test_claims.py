@@ -223,6 +223,7 @@ def test_a_brief_run_says_what_the_whole_claim_rests_on(antiphon: Run) -> None:
     assert "by reading" not in told
 
 
+@pytest.mark.deep
 def test_what_was_explored_before_is_read_and_told_unless_fresh_is_asked_for(
     antiphon: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

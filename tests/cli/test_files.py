@@ -242,6 +242,7 @@ class Dark:
 """
 
 
+@pytest.mark.deep
 def test_what_lockstep_saves_names_its_binding_for_replay_and_its_test(antiphon: Run, tmp_path: Path) -> None:
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "cli_lamp.py").write_text(LAMP)

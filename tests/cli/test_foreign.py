@@ -24,7 +24,7 @@ IMPORTS = {
 COMMANDS = ["simulate", "refine", "lockstep", "stateful", "swarm", "cluster"]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize(
     ("command", "name"),
     [*(("check", name) for name in IMPORTS), *((command, "exits") for command in COMMANDS)],
@@ -74,6 +74,7 @@ BINDING = """
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("name", "code"), [("Closes", 0), ("Ends", 1), ("Forks", 0)])
 def test_a_binding_has_no_say_in_the_exit_code_and_the_document(tmp_path: Path, name: str, code: int) -> None:
     """In a process of its own, whose streams and whose end are real."""

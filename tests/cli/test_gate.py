@@ -68,6 +68,7 @@ def test_a_command_that_fails_is_unknown(antiphon: Run, rows: Callable[..., None
     assert answer.out.splitlines()[-1].startswith("? unknown  1 of 2 rows hold")
 
 
+@pytest.mark.deep
 def test_the_document_holds_every_row_in_the_order_of_the_table(
     antiphon: Run, rows: Callable[..., None], tmp_path: Path
 ) -> None:
@@ -92,6 +93,7 @@ def test_an_answer_that_cannot_be_told_is_unknown(
     assert "KeyError('nothing')" in row.found
 
 
+@pytest.mark.deep
 def test_a_violation_weighs_more_than_a_failure(
     antiphon: Run, rows: Callable[..., None], tmp_path: Path
 ) -> None:

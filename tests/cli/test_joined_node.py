@@ -145,6 +145,7 @@ def test_wrong_usage_is_told(words: list[str], said: str, capsys: pytest.Capture
     assert said in " ".join(capsys.readouterr().err.split())
 
 
+@pytest.mark.deep
 def test_a_process_whose_output_nobody_reads_ends_quietly(nodes: Nodes) -> None:
     first, second = nodes.start(0), nodes.start(1)
     assert line(first).startswith("view 1: ")

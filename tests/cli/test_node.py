@@ -87,6 +87,7 @@ def say(process: subprocess.Popen[bytes], line: bytes) -> None:
     process.stdin.flush()
 
 
+@pytest.mark.deep
 def test_keys_change_at_a_signal_while_lines_go_on(at: list[str], tmp_path: Path) -> None:
     """Three steps lose nothing; who has another key is heard by nobody until the others have it too."""
     old, new, other = "ab" * 32, "cd" * 32, "ef" * 32

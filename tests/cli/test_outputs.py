@@ -101,6 +101,7 @@ def started(command: list[str], **streams: Any) -> subprocess.Popen[bytes]:
     return subprocess.Popen([*ANTIPHON, *command], stderr=subprocess.PIPE, **streams)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("command", "code"),
     [

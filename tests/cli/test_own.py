@@ -157,6 +157,7 @@ def test_what_maps_nothing_is_refused_with_what_there_is(antiphon: Run) -> None:
     assert "'Register' is no mapping: it is not a class that says refines=" in none.err
 
 
+@pytest.mark.deep
 def test_a_binding_of_ones_own_is_walked_and_run_at_random(antiphon: Run, here: Path) -> None:
     for name in ("own_flood.py", "own_flood:FloodBinding"):
         walked = antiphon("lockstep", name, "--json")

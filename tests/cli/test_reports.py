@@ -45,6 +45,7 @@ def asked(antiphon: Run, tmp_path: Path) -> Callable[..., Any]:
     return ask
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_all_commands_make_the_same_reports(asked: Callable[..., Any], tmp_path: Path, name: str) -> None:
     """Violated is a failure and an error of SARIF, unknown an error and a warning, and neither passes."""

@@ -176,6 +176,7 @@ def test_a_lake_that_cannot_be_written_is_wrong_usage(
     assert "lake cannot be written: no space left on device" in answer.err
 
 
+@pytest.mark.deep
 def test_a_swarm_keeps_and_shows_the_first_run_that_fails_made_short(antiphon: Run, tmp_path: Path) -> None:
     """The commands that it prints give the same runs again."""
     faulty = ("swarm", "total", "--fault", "passes-one", "--log", tmp_path)

@@ -48,6 +48,7 @@ def test_a_saved_trace_is_a_document_and_a_damaged_one_is_none(trace: Path) -> N
     assert complaints("itf", document)
 
 
+@pytest.mark.deep
 def test_a_swarm_that_is_kept_has_documents(antiphon: Run, tmp_path: Path) -> None:
     asked = ("swarm", "rbp", "--runs", 1, "--seed", 1, "--jobs", 1, "--fault", "drops-late-bodies")
     answer = antiphon(*asked, "--log", "swarm", "--json")

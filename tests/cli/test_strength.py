@@ -46,6 +46,7 @@ def planted(claims: list[Claim], **_: object) -> FamilyStrength:
     )
 
 
+@pytest.mark.deep
 def test_a_claim_of_which_every_check_can_fail_holds(antiphon: Run) -> None:
     answer = antiphon("claims", "RBC-08", "--mutants", "--sample", "2", "--json")
     told = msgspec.json.decode(answer.out, type=documents.Claims)
@@ -66,6 +67,7 @@ def test_a_check_that_no_mutant_breaks_is_unknown(antiphon: Run, monkeypatch: py
     assert answer.out.splitlines()[-1] == "? unknown  9 checks that hold, asked of mutants: 1 cannot fail"
 
 
+@pytest.mark.deep
 def test_a_family_is_written_in_its_place_and_the_others_stay(
     antiphon: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

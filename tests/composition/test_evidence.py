@@ -46,6 +46,7 @@ def explored(key: str) -> Report:
     return check(program_of(asked[0]), list(dict.fromkeys(item.property for item in asked)))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "entry",
     [

@@ -37,6 +37,7 @@ def test_what_holds_already_takes_no_layer() -> None:
     assert smallest_on_graph([Property.P1], P1).stacks == smallest_by_z3([Property.P1], P1).stacks == ((),)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("wanted", [("P6",), ("P9", "P12"), ("P6", "P14"), ("P5",), ("P16",), ("P7", "P6")])
 def test_graph_and_z3_find_the_same_stacks(wanted: tuple[str, ...]) -> None:
     goal = [Property[name] for name in wanted]

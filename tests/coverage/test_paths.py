@@ -33,6 +33,7 @@ def test_who_writes_down_what_members_do_changes_nothing() -> None:
             )  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("protocol", ["rbp", "total", "sequencer", "totem"])
 def test_a_path_is_one_of_the_specification_as_cpython_executes_it(protocol: str) -> None:
     reader, settings = reader_of(protocol)

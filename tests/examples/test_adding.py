@@ -154,6 +154,7 @@ def test_its_own_tests_pass_and_its_run_is_what_it_says(inhabited: dict[str, str
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.deep
 def test_a_mistake_in_the_core_is_found(tmp_path: Path) -> None:
     """The change of the page, made in the core itself."""
     ((_, name, change),) = [block for block in BLOCKS if block[0] == "diff"]

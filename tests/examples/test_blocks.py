@@ -96,8 +96,10 @@ BOUNDED = {
     "find": ("--max-states", "12", *REFERENCE),
     "refine": ("--max-states", "12", *REFERENCE),
     "simulate": ("--walks", "2", "--steps", "4", *REFERENCE),
-    "swarm": ("--runs", "6"),
+    "swarm": ("--runs", "6", "--jobs", "1"),
     "cluster": ("--messages", "12"),
+    "coverage": ("--max-states", "100"),
+    "stateful": ("--runs", "5"),
 }
 """Options that make a command short; a repeated option overrides. Commands with Z3 run unchanged."""
 

@@ -19,7 +19,7 @@ exported models.
 """
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("processes", "broadcasts", "engine"),
     [(*sizes, engine) for sizes in COUNTS for engine in ("generated", "native")] + [(3, 1, "reference")],

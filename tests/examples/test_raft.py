@@ -28,6 +28,7 @@ def test_the_engines_find_as_many_states_and_nothing_is_broken(
     assert {verdict.outcome for verdict in report.verdicts} == {Outcome.HOLDS}
 
 
+@pytest.mark.deep
 def test_two_terms_of_three_servers_are_safe_and_an_entry_may_be_overwritten() -> None:
     report = check(program(Raft), storage=StorageOptions(symmetry=True))
     assert report.exploration.states == 163_620
@@ -35,6 +36,7 @@ def test_two_terms_of_three_servers_are_safe_and_an_entry_may_be_overwritten() -
     assert {verdict.outcome for verdict in report.verdicts} == {Outcome.HOLDS}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("fault", "terms", "property", "steps"),
     [("vote_again", 1, "ElectionSafety", 6), ("vote_for_anybody", 2, "LeaderCompleteness", 13)],

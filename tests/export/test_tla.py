@@ -350,7 +350,7 @@ def test_the_rule_of_what_tlc_takes_apart(text: str, apart: bool) -> None:
     assert is_taken_apart(text) is apart
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("name", catalogue.names())
 def test_tlc_evaluates_every_condition_of_an_action_as_one_value(name: str) -> None:
     """As separate conjuncts each would be a way of its own, unprotected from an error: TLC stops at 1 % 0."""
@@ -358,7 +358,7 @@ def test_tlc_evaluates_every_condition_of_an_action_as_one_value(name: str) -> N
         assert [text for text in conjuncts_of(module) if is_taken_apart(text)] == []
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("name", catalogue.names())
 def test_what_a_definition_defines_is_not_bound_in_it_again(name: str) -> None:
     """TLC refuses a module in which `k` is defined where `[k \\in Process |-> 0]` stands too."""
@@ -452,6 +452,7 @@ def test_what_an_action_defines_and_uses_once_is_not_lost() -> None:
     assert undefined(tla(program(Values)).text) == set()
 
 
+@pytest.mark.deep
 def test_the_random_specifications_that_are_exported_hold_every_node_kind() -> None:
     kinds: set[type[ir.Node]] = set()
     refused: set[str] = set()

@@ -58,7 +58,7 @@ def caught() -> str | None:
     return None
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize(
     ("kind", "what", "mutation"), HANDLED, ids=[f"{kind.__name__}: {what}" for kind, what, _ in HANDLED]
 )

@@ -128,6 +128,7 @@ def test_every_module_loads_from_the_wheel_alone(
     assert all(Path(file).is_relative_to(environment) for name, file in files.items() if name not in lacking)
 
 
+@pytest.mark.deep
 def test_the_public_names_load_from_the_wheel_alone(environment: Path, tmp_path: Path) -> None:
     program = "import antiphon; print(*[getattr(antiphon, name) for name in antiphon.__all__])"
     assert run(environment / "bin" / "python", "-c", program, cwd=tmp_path).split()
@@ -215,6 +216,7 @@ def asked(environment: Path, home: Path) -> Iterator[tuple[str, int, int, str]]:
         yield json.loads(line)
 
 
+@pytest.mark.deep
 def test_every_command_answers_without_extras(environment: Path, tmp_path: Path) -> None:
     """Commands that need Spark name the extra that brings it."""
     assert SMOKE.keys() == set(COMMANDS)

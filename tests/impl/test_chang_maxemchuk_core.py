@@ -23,6 +23,10 @@ class TestChangMaxemchuk(CoreSuite):
     times = Times(delivered_ms=2.0, waiting_ms=900.0, recovered_ms=1_000.0)
     kept = frozenset({"endpoint.core._buffer[]"})
 
+    @pytest.mark.deep
+    def test_it_follows_from_its_snapshot_and_its_calls_alone(self) -> None:
+        super().test_it_follows_from_its_snapshot_and_its_calls_alone()
+
 
 def test_an_update_costs_one_msg_and_one_ack_and_the_group_falls_silent() -> None:
     """About one message more for each message (section 5, figure 5)."""

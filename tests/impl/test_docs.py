@@ -146,6 +146,7 @@ def test_a_member_that_is_looked_at_leaves_a_log_that_holds_and_counts(
     assert {outcome.value for outcome in judge_run(run).outcomes.values()} == {"holds"}
 
 
+@pytest.mark.deep
 def test_the_applications_answer_what_stands_there(addresses: Addresses) -> None:
     for start in ("$ python -m antiphon.impl.examples.store", "$ python -m antiphon.impl.examples.locks"):
         (command,), lines = session(start)

@@ -18,6 +18,14 @@ class TestDtp(CoreSuite):
     times = Times(delivered_ms=3.0, waiting_ms=400.0, recovered_ms=1_000.0, circulating=2)
     members = 2
 
+    @pytest.mark.deep
+    def test_it_keeps_to_its_times(self) -> None:
+        super().test_it_keeps_to_its_times()
+
+    @pytest.mark.deep
+    def test_it_follows_from_its_snapshot_and_its_calls_alone(self) -> None:
+        super().test_it_follows_from_its_snapshot_and_its_calls_alone()
+
 
 @pytest.mark.parametrize("seed", range(10))
 def test_everything_is_delivered_everywhere_in_one_order(seed: int) -> None:

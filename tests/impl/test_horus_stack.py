@@ -50,6 +50,14 @@ class TestHorus(CoreSuite):
     def timed(self) -> Implementation[Any]:
         return horus(rest_ms=200.0)
 
+    @pytest.mark.deep
+    def test_it_keeps_to_its_times(self) -> None:
+        super().test_it_keeps_to_its_times()
+
+    @pytest.mark.deep
+    def test_it_follows_from_its_snapshot_and_its_calls_alone(self) -> None:
+        super().test_it_follows_from_its_snapshot_and_its_calls_alone()
+
 
 @pytest.mark.parametrize("stack", REFUSED)
 def test_a_stack_that_is_not_well_formed_is_refused_with_the_reason(stack: str) -> None:

@@ -127,6 +127,7 @@ def test_a_flood_makes_a_member_send_and_keep_little(kind: str, holding: bool) -
         assert (counted > FLOOD / 2) == (effect in {"counted", "kept"})
 
 
+@pytest.mark.deep
 def test_memory_grows_by_the_messages_and_by_nothing_else() -> None:
     """Figure 16 forgets nothing: a message of 8 bytes costs some 300, the last as much as the first."""
     network = SimulatedNetwork(rbp(), 3, seed=7)

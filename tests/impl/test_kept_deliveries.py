@@ -101,7 +101,7 @@ async def survived(ports: list[int], protocol: str, deliver: str, victims: tuple
     assert relay.counts.dropped
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     ("protocol", "deliver", "victims"),
     [

@@ -23,6 +23,10 @@ class TestPinwheel(CoreSuite):
     times = Times(delivered_ms=2.0, waiting_ms=900.0, recovered_ms=1_000.0)
     kept = frozenset({"endpoint.core._buffer[]"})
 
+    @pytest.mark.deep
+    def test_it_follows_from_its_snapshot_and_its_calls_alone(self) -> None:
+        super().test_it_follows_from_its_snapshot_and_its_calls_alone()
+
 
 def test_a_holder_numbers_all_that_it_has_and_the_last_number_passes_the_token() -> None:
     member = Core(0, 2)

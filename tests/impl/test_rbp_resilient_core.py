@@ -32,6 +32,14 @@ class TestRbpResilient(CoreSuite):
     def timed(self) -> Implementation[Any]:
         return rbp_resilient(silence_ms=200.0)
 
+    @pytest.mark.deep
+    def test_it_follows_from_its_snapshot_and_its_calls_alone(self) -> None:
+        super().test_it_follows_from_its_snapshot_and_its_calls_alone()
+
+    @pytest.mark.deep
+    def test_it_keeps_to_its_times(self) -> None:
+        super().test_it_keeps_to_its_times()
+
 
 @pytest.mark.parametrize("resilience", [0, 1, 2, 3])
 @pytest.mark.parametrize("seed", range(2))

@@ -144,7 +144,7 @@ def test_without_faults_a_step_is_two_messages() -> None:
     assert network.datagrams == {"data": 300, "ack": 303}
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("members", [3, 4, 5])
 @pytest.mark.parametrize("loss", [0.0, 0.02])
 def test_bodies_are_requested_about_once_for_each_lost_copy(members: int, loss: float) -> None:

@@ -76,6 +76,7 @@ def changed(generator: random.Random, frame: Frame, frames: list[Frame]) -> Fram
     return (sender, to, data)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(20))
 def test_what_comes_out_was_sent_in_this_run_to_this_member_and_comes_once(seed: int) -> None:
     """The attacker carries all frames, loses some, and has those of earlier runs and of other groups."""

@@ -34,6 +34,14 @@ class TestTotem(CoreSuite):
     def timed(self) -> Implementation[Any]:
         return totem(rest_ms=200.0)
 
+    @pytest.mark.deep
+    def test_it_keeps_to_its_times(self) -> None:
+        super().test_it_keeps_to_its_times()
+
+    @pytest.mark.deep
+    def test_it_follows_from_its_snapshot_and_its_calls_alone(self) -> None:
+        super().test_it_follows_from_its_snapshot_and_its_calls_alone()
+
 
 def update(number: int, source: int, name: int, payload: bytes = b"") -> Update:
     return Update(number, Identifier(source, name), payload)

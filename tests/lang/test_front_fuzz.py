@@ -7,6 +7,7 @@ from __future__ import annotations
 import random
 import warnings
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.lang.mutations import ODD_EXPRESSIONS, ODD_STATEMENTS, mutated
@@ -45,6 +46,7 @@ def _mutant(seed: int) -> type[Spec] | None:
         return None
 
 
+@pytest.mark.deep
 @settings(max_examples=20)
 @given(st.integers(0, 10**6))
 def test_a_mutated_specification_is_read_or_refused_with_a_place(seed: int) -> None:
@@ -53,6 +55,7 @@ def test_a_mutated_specification_is_read_or_refused_with_a_place(seed: int) -> N
         _read_or_refuse(cls)
 
 
+@pytest.mark.deep
 def test_each_odd_expression_is_read_or_refused_with_a_place() -> None:
     refused = 0
     for number, text in enumerate(ODD_EXPRESSIONS):

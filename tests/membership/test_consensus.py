@@ -81,7 +81,7 @@ class Run:
         return {one.decision for one in self.members if one.decision is not None}
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("members", [1, 2, 3, 4, 5])
 def test_all_that_are_up_decide_one_value_that_somebody_proposed(members: int) -> None:
     for seed in range(150):
@@ -116,6 +116,7 @@ class CountsLess(Consensus[int]):
         return self.members // 2
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("kind", "first"), [(IgnoresTimestamps, 1_590), (AcknowledgesSuspected, 10), (CountsLess, 0)]
 )

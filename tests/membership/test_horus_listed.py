@@ -367,7 +367,7 @@ def test_a_core_becomes_what_it_was() -> None:
         assert other.next_deadline() == core.next_deadline()
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault[2].__name__)
 def test_a_planted_fault_is_found(fault: tuple[type, str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs by chance accuse it, or an exception does."""

@@ -80,7 +80,7 @@ def test_a_group_begins_when_all_that_are_expected_are_there(protocol: str) -> N
         assert view.joined == view.members
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("crashed", "hints"), [(0, False), (0, True), (1, True), (2, False)])
 def test_the_others_go_on_without_a_member_that_has_crashed(
     crashed: int, hints: bool, protocol: str
@@ -101,6 +101,7 @@ def test_the_others_go_on_without_a_member_that_has_crashed(
     all_agree_at_the_end(simulation, rest)
 
 
+@pytest.mark.sampled(2)
 def test_a_member_that_was_stopped_for_a_while_stays_a_member(protocol: str) -> None:
     simulation = founded(3, protocol=protocol)
     talking(simulation, 3_000.0)
@@ -114,6 +115,7 @@ def test_a_member_that_was_stopped_for_a_while_stays_a_member(protocol: str) -> 
     all_agree_at_the_end(simulation, {0, 1, 2})
 
 
+@pytest.mark.sampled(2)
 def test_a_member_that_was_stopped_for_too_long_comes_back_as_another_one(protocol: str) -> None:
     simulation = founded(3, protocol=protocol)
     talking(simulation, 3_000.0)
@@ -132,7 +134,7 @@ def test_a_member_that_was_stopped_for_too_long_comes_back_as_another_one(protoc
     all_agree_at_the_end(simulation, {0, 1, 2})
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(2))
 def test_one_of_three_crashes_while_another_is_stopped_and_the_group_goes_on(
     seed: int, protocol: str
@@ -162,7 +164,7 @@ def one_crash_and_one_stop(seed: int, protocol: str) -> None:
     all_agree_at_the_end(simulation, rest)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 def test_more_than_a_queue_holds_is_delivered_while_a_member_is_stopped(protocol: str) -> None:
     simulation = founded(3, protocol=protocol)
     size = 2 * Layers().queue_bytes // 300
@@ -181,7 +183,7 @@ def test_more_than_a_queue_holds_is_delivered_while_a_member_is_stopped(protocol
     all_agree_at_the_end(simulation, {0, 1, 2})
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 def test_a_minority_is_told_so_delivers_nothing_and_comes_back(protocol: str) -> None:
     simulation = founded(5, protocol=protocol)
     talking(simulation, 4_000.0, 50.0)
@@ -201,7 +203,7 @@ def test_a_minority_is_told_so_delivers_nothing_and_comes_back(protocol: str) ->
     all_agree_at_the_end(simulation, set(range(5)))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 def test_parts_without_a_majority_wait_and_go_on_together(protocol: str) -> None:
     simulation = founded(4, protocol=protocol)
     talking(simulation, 4_000.0, 20.0)
@@ -251,7 +253,7 @@ def test_members_leave_one_after_the_other_and_the_last_one_is_alone(protocol: s
     all_agree_at_the_end(simulation, {0, 1})
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(2))
 def test_a_process_that_is_started_again_at_once_holds_up_nobody(seed: int, protocol: str) -> None:
     simulation = founded(3, seed, protocol=protocol)
@@ -268,6 +270,7 @@ def test_a_process_that_is_started_again_at_once_holds_up_nobody(seed: int, prot
     all_agree_at_the_end(simulation, {0, 1, 2})
 
 
+@pytest.mark.sampled(2)
 def test_a_join_while_a_member_is_silent_holds_up_nobody(protocol: str) -> None:
     simulation = founded(3, protocol=protocol)
     talking(simulation, 3_000.0)
@@ -346,7 +349,7 @@ def test_what_a_member_has_broadcast_is_delivered_before_it_has_left(leaver: int
     keeps_its_promises(simulation)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 def test_lists_do_not_change_over_and_over_while_each_member_does_not_hear_another(protocol: str) -> None:
     """Seed 26 of the swarm: a new list each 7 ms, in which nothing was delivered."""
     simulation = founded(3, protocol=protocol)
@@ -403,6 +406,7 @@ def test_those_that_stay_owe_nothing_to_one_that_has_said_farewell() -> None:
         assert not simulation.life(0).machine.owes, f"seed {seed}"
 
 
+@pytest.mark.sampled(2)
 def test_who_joins_delivers_what_comes_from_then_on(protocol: str) -> None:
     simulation = founded(2, protocol=protocol)
     talking(simulation, 2_000.0)

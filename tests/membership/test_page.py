@@ -121,6 +121,7 @@ def test_two_groups_share_a_socket(free_ports: Callable[[int], list[int]]) -> No
     assert jobs.startswith("jobs: View(number=1")
 
 
+@pytest.mark.deep
 def test_the_shell_prints_what_stands_there(free_ports: Callable[[int], list[int]]) -> None:
     (text,) = re.findall(r"^```console\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     for known, port in zip((":7000", ":7001"), free_ports(2), strict=True):

@@ -161,7 +161,7 @@ def holds(members: Members, tmp_path: Path) -> None:
     assert {outcome.value for outcome in outcomes.values()} == {"holds"}, outcomes
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("members", "killed"), [("irbp", 0), ("irbp", 2), ("sequencer", 0), ("total", 2)], indirect=["members"]
 )
@@ -192,6 +192,7 @@ def test_a_member_is_killed_and_the_others_go_on_and_it_comes_back_with_the_stat
     holds(members, tmp_path)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("members", ["irbp"], indirect=True)
 def test_a_donor_is_killed_in_the_middle_of_a_state_and_another_one_goes_on(
     members: Members, tmp_path: Path
@@ -221,7 +222,7 @@ def test_a_donor_is_killed_in_the_middle_of_a_state_and_another_one_goes_on(
     holds(members, tmp_path)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 def test_a_member_is_stopped_for_a_second_and_stays_one(members: Members, tmp_path: Path) -> None:
     three = founded(members)
     for process in three:
@@ -239,7 +240,7 @@ def test_a_member_is_stopped_for_a_second_and_stays_one(members: Members, tmp_pa
     holds(members, tmp_path)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 def test_members_leave_and_the_last_one_goes_on_alone(members: Members) -> None:
     three = founded(members)
     three[0].sends(1)

@@ -275,6 +275,7 @@ def test_little_waits_for_a_member_that_is_stopped() -> None:
     all_agree_at_the_end(simulation, {0, 1, 2})
 
 
+@pytest.mark.deep
 def test_a_minority_gets_no_view_and_comes_back() -> None:
     simulation = founded(5)
     talking(simulation, 6_000.0, 50.0)

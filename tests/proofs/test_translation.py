@@ -65,6 +65,7 @@ def test_a_step_by_logic_is_a_step_of_cpython(spec: type[Spec], sizes: dict[str,
     assert disagreements(spec, sizes, 6) == []
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("repairs", ["all", ()])
 def test_a_step_of_figure_5_by_logic_is_a_step_of_cpython(repairs: str | tuple[str, ...]) -> None:
     """Steps with events, too, that the services judge; repaired, and as printed with the token at p0."""

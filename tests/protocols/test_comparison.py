@@ -57,7 +57,7 @@ def test_the_protocol_holds_and_reaches_its_witnesses(name: str) -> None:
     assert report.exploration.never_fired == ()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", MODELS)
 def test_the_protocol_has_as_many_states_as_it_had(name: str) -> None:
     seen = explored(name).exploration

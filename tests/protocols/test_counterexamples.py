@@ -143,6 +143,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("repaired", REPAIRED if every else quick[::10])
 
 
+@pytest.mark.sampled(6)
 def test_the_shortest_counterexample_is_the_recorded_run(
     name: str, golden: Callable[[str, str], None]
 ) -> None:
@@ -164,7 +165,7 @@ def with_own(recorded: Check, claim: Claim) -> Program:
     return program(recorded.spec, repairs=sorted(on), **recorded.constants)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_the_run_that_is_shown_disappears_with_the_repairs_of_its_claim(repaired: str) -> None:
     """A run that stays shows another defect. An obligation is judged at the end of runs, in all states."""
     recorded, claim = RUNS[repaired], claim_of(repaired)

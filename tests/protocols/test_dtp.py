@@ -65,7 +65,7 @@ def failed(report: Report, outcome: Outcome = Outcome.VIOLATED) -> set[str]:
     return {verdict.property for verdict in report.verdicts if verdict.outcome is outcome}
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.deep
 @pytest.mark.parametrize("name", MODELS)
 def test_the_repaired_protocol_holds_and_reaches_its_witnesses(name: str) -> None:
     """Total order, integrity, agreement, one holder, and the bounds of section 4.2."""
@@ -73,6 +73,7 @@ def test_the_repaired_protocol_holds_and_reaches_its_witnesses(name: str) -> Non
     assert failed(explored(name), Outcome.UNKNOWN) == MODELS[name][2]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", MODELS)
 def test_the_repaired_protocol_has_as_many_states_as_it_had(name: str) -> None:
     seen = explored(name).exploration

@@ -105,7 +105,7 @@ def explored(name: str) -> Report:
     return check(program(spec, repairs=repairs, **constants))
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("name", MODELS)
 def test_the_repaired_stack_holds_what_it_promises(name: str) -> None:
     _, _, _, broken, unreached = MODELS[name]
@@ -118,7 +118,7 @@ def test_the_repaired_stack_holds_what_it_promises(name: str) -> None:
     } == unreached
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("name", MODELS)
 def test_the_stack_has_as_many_states_as_it_had(name: str) -> None:
     seen = explored(name).exploration

@@ -133,6 +133,7 @@ def test_every_run_ends_so_that_what_is_owed_at_no_end_is_owed_on_no_fair_run() 
     assert ended == len(after)
 
 
+@pytest.mark.deep
 def test_a_delivery_commutes_with_every_other_step_but_a_crash_of_its_process() -> None:
     """The reduction `delivering` therefore hides no violation of safety: it settles only the order of two
     such steps.

@@ -75,6 +75,7 @@ class Silent(Mapped):
         """Skip the delivery."""
 
 
+@pytest.mark.deep
 def test_a_list_that_is_installed_before_its_messages_are_delivered_is_not_figure_32() -> None:
     silent = Refinement(Silent, IRBP_BY_MESSAGE.abstract, explain=IRBP_BY_MESSAGE.explain)
     assert refined(silent, **TWO) is Outcome.VIOLATED

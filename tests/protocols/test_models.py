@@ -49,7 +49,7 @@ def explored(name: str) -> Report:
     return check(program(spec, repairs="all", **constants))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", MODELS)
 def test_the_repaired_figure_holds_and_reaches_its_witnesses(name: str) -> None:
     report = explored(name)
@@ -59,6 +59,7 @@ def test_the_repaired_figure_holds_and_reaches_its_witnesses(name: str) -> None:
     assert all(verdict.trace is not None for verdict in report.verdicts if verdict.kind == "witness")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", MODELS)
 def test_the_repaired_figure_has_as_many_states_as_it_had(name: str) -> None:
     seen = explored(name).exploration
@@ -141,6 +142,7 @@ def test_urgent_runs_give_the_verdicts_of_all_runs(
     assert every.exploration.never_fired == some.exploration.never_fired
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("without", "fails"),
     [

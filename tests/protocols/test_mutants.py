@@ -141,7 +141,7 @@ def late(constants: dict[str, Any]) -> tuple[pytest.MarkDecorator, ...]:
     return (pytest.mark.deep,) * (constants == THIRD)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("property", "spec", "without", "constants"),
     [pytest.param(*case, id=case[0], marks=late(case[3])) for case in MUTANTS],
@@ -172,6 +172,7 @@ def test_the_property_holds_without_the_change(property: str, constants: tuple[t
     assert unchanged(constants)[property].outcome is Outcome.HOLDS
 
 
+@pytest.mark.deep
 def test_the_holder_has_everything_among_three_as_far_as_this_looks() -> None:
     """The complete exploration is one of RBP-37's checks."""
     assert outcome(RbpChecked, "HolderHasAll", "", RING) is Outcome.UNKNOWN

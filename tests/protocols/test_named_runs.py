@@ -81,7 +81,7 @@ def test_every_scenario_has_its_run() -> None:
     assert {file.stem for file in GOLDEN.glob("*.txt")} == set(RUNS)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", RUNS)
 def test_the_kept_run_is_a_shortest_run_to_the_scenario(
     name: str, golden: Callable[[str, str], None], request: pytest.FixtureRequest

@@ -75,6 +75,7 @@ MODELS: dict[str, tuple[dict[str, Any], tuple[int, int, int]]] = {
 """Constants; states, transitions, depth."""
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "name", ["two", *(pytest.param(name, marks=pytest.mark.deep) for name in [*MODELS][1:])]
 )
@@ -128,7 +129,7 @@ the property holds: the models above, and the checks of the ledger.
 """
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "repair",
     [pytest.param(name, marks=(pytest.mark.deep,) * (number % 3)) for number, name in enumerate(NEEDED)],
@@ -139,6 +140,7 @@ def test_without_the_repair_the_figure_breaks(repair: str) -> None:
     assert (broken.outcome, broken.trace and len(broken.trace)) == (Outcome.VIOLATED, length)
 
 
+@pytest.mark.deep
 def test_one_repair_is_about_what_is_only_late() -> None:
     """Line 75 as printed is safe, and one acknowledgement later than the text: no property breaks, a witness
     is missed.
@@ -150,6 +152,7 @@ def test_one_repair_is_about_what_is_only_late() -> None:
     assert report(TWO)["DeliveredAtTheBound"].outcome is Outcome.HOLDS
 
 
+@pytest.mark.deep
 def test_the_run_of_the_old_token_is_one_of_its_nesting() -> None:
     """Claim RBP-18: where nothing follows line 40, nobody goes on from it with a number that was given; from
     line 50, which line 51 follows in both readings, a process goes on without what was sequenced before.
@@ -174,6 +177,7 @@ def test_a_token_that_came_after_a_gap_is_dropped_if_nothing_follows_the_loop() 
     assert [step.action for step in trace.steps if step.action in ("lose", "crash")] == ["crash"]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("property", "length"), [("CollectedAtAll", 20), pytest.param("Validity", 8, marks=pytest.mark.deep)]
 )
@@ -193,6 +197,7 @@ def test_as_printed_nobody_ever_holds_the_token() -> None:
     assert {"accept", "sequence", "pass_null", "settle", "deliver"} <= set(printed.exploration.never_fired)
 
 
+@pytest.mark.deep
 def test_urgent_runs_give_the_verdicts_of_all_runs() -> None:
     """Runs in which a process's own steps may wait have other states and the same outcomes."""
     few = {**CALM, "passes": 2}
@@ -243,6 +248,7 @@ class Unnoticed(RbpResilientChecked):
         return False
 
 
+@pytest.mark.deep
 def test_who_never_installs_the_list_delivers_nothing() -> None:
     """Claim RBP-20: agreement is empty there, and holds."""
     late = {**TWO, "late": True}
@@ -252,6 +258,7 @@ def test_who_never_installs_the_list_delivers_nothing() -> None:
     assert report["EverybodyDelivers"].outcome is Outcome.VIOLATED
 
 
+@pytest.mark.deep
 def test_a_block_that_no_timeout_sees_is_not_noticed() -> None:
     """Claims RBP-33 and RBP-35: the property does not ask the guard of line 70."""
     report = check(program(Unnoticed, repairs="all", **FAILED), properties=("GoesOnOrNoticed",))

@@ -36,6 +36,7 @@ def subsets(needs: dict[str, tuple[str, ...]]) -> Iterator[set[str]]:
         yield set(needs) - left_out
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=(pytest.mark.deep,) * (name in LARGE)) for name in PROTOCOLS],

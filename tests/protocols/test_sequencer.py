@@ -71,7 +71,7 @@ def failed(report: Report, outcome: Outcome = Outcome.VIOLATED) -> set[str]:
     return {verdict.property for verdict in report.verdicts if verdict.outcome is outcome}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", MODELS)
 def test_the_repaired_protocol_holds_and_reaches_its_witnesses(name: str) -> None:
     assert failed(explored(name)) == EXCEPT.get(name, set())
@@ -79,13 +79,14 @@ def test_the_repaired_protocol_holds_and_reaches_its_witnesses(name: str) -> Non
     assert failed(explored(name), Outcome.UNKNOWN) == unreached
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", MODELS)
 def test_the_repaired_protocol_has_as_many_states_as_it_had(name: str) -> None:
     seen = explored(name).exploration
     assert (seen.states, seen.transitions, seen.depth) == MODELS[name][2]
 
 
+@pytest.mark.deep
 def test_every_action_fires_in_some_repaired_model() -> None:
     """A kept FORWARD is never refused, and nobody is suspected who is up."""
     idle = {name for model in MODELS for name in explored(model).exploration.never_fired}
@@ -149,7 +150,7 @@ READINGS: list[tuple[str, dict[str, Any], set[str]]] = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("constants", "violated"), [case[1:] for case in READINGS], ids=[case[0] for case in READINGS]
 )
@@ -177,7 +178,7 @@ DISCARDED: list[tuple[tuple[str, ...] | str, dict[str, Any], set[str]]] = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("repairs", "constants", "discarded"), DISCARDED)
 def test_over_a_flush_nothing_is_received_twice(
     repairs: tuple[str, ...] | str, constants: dict[str, Any], discarded: set[str]
@@ -227,6 +228,7 @@ MUTANTS: list[tuple[type[Spec], str, tuple[str, ...]]] = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("spec", "property", "repairs"),
     [

@@ -48,7 +48,7 @@ REFINED: dict[str, tuple[Refinement, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.deep
 @pytest.mark.parametrize("name", HELD)
 def test_every_property_holds_every_action_fires_and_every_witness_is_reached(name: str) -> None:
     spec, constants, counts, unreached = HELD[name]
@@ -60,7 +60,7 @@ def test_every_property_holds_every_action_fires_and_every_witness_is_reached(na
     assert set(seen.never_fired) == set()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.deep
 @pytest.mark.parametrize("name", REFINED)
 def test_each_step_over_queues_is_a_step_of_the_protocol_or_none(name: str) -> None:
     refinement, constants = REFINED[name]

@@ -73,20 +73,21 @@ def having(report: Report, outcome: Outcome) -> set[str]:
     return {verdict.property for verdict in report.verdicts if verdict.outcome is outcome}
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", MODELS)
 def test_the_repaired_protocol_holds_and_reaches_its_witnesses(name: str) -> None:
     assert having(explored(name), Outcome.VIOLATED) == EXCEPT.get(name, set())
     assert having(explored(name), Outcome.UNKNOWN) == UNREACHED.get(name, set())
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("name", MODELS)
 def test_the_repaired_protocol_has_as_many_states_as_it_had(name: str) -> None:
     seen = explored(name).exploration
     assert (seen.states, seen.transitions, seen.depth) == MODELS[name][2]
 
 
+@pytest.mark.deep
 def test_every_action_fires_in_some_repaired_model() -> None:
     """Every header that the document describes as used is sent and received, and so are those that repairs
     and readings put to use.
@@ -123,6 +124,7 @@ class Branches(TotalBounded, TotalOrderBroadcast):
 BRANCHES = {"NothingOld", "NothingQueuedTwice"}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("repairs", [(), "all"], ids=["literal", "repaired"])
 def test_both_ways_to_discard_a_message_are_taken_while_the_view_stays(repairs: Any) -> None:
     """Section Members: so that TOT-05 and TOT-06 are about something."""
@@ -225,6 +227,7 @@ MUTANTS: dict[str, tuple[type[Spec], set[str], dict[str, Any]]] = {
 """The changed text, the properties that it breaks and the text as it is keeps, constants."""
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_small_change_breaks_the_property(name: str) -> None:
     spec, properties, constants = MUTANTS[name]

@@ -24,7 +24,7 @@ PROMISES = (
 WITNESSES = ("SecondView", "LeftOut", "DeliveredByDecision", "Stabilised", "SentLater")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("constants", "states", "reached"),
     [
@@ -51,6 +51,7 @@ class Forgetful(VscByMessageChecked):
         return Set(m for m in whole if all(self.is_in_set(p, q, m) for q in heard))
 
 
+@pytest.mark.deep
 def test_msg_that_leaves_out_what_one_has_breaks_view_synchrony() -> None:
     bound = program(Forgetful, repairs="all", assigned=True, **CRASH)
     report = check(bound, properties=("ViewSynchrony",), engine="native")

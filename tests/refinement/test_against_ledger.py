@@ -152,7 +152,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             )
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_what_breaks_order_breaks_the_refinement(broken: Run) -> None:
     verdict = broken.refined()
     assert verdict.outcome is Outcome.VIOLATED
@@ -161,7 +161,7 @@ def test_what_breaks_order_breaks_the_refinement(broken: Run) -> None:
     assert len(verdict.trace) <= broken.check.length
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_what_breaks_liveness_alone_does_not(stalled: Run) -> None:
     """The bound of states limits this: if it is hit, or nothing is delivered, nothing was refined and nothing
     was broken.

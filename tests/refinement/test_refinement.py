@@ -123,6 +123,7 @@ STATES = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("name", "constants", "states", "steps"), STATES, ids=[name for name, *_ in STATES])
 def test_repaired_figures_and_protocols_without_repairs_refine_the_machine(
     name: str, constants: dict[str, int], states: int, steps: tuple[str, ...]
@@ -160,7 +161,7 @@ GUARDS = [
 ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("name", "without", "constants", "length", "guard"),
     GUARDS,
@@ -435,6 +436,7 @@ def test_figures_2_and_5_are_no_ordering_machines(spec: type[Spec]) -> None:
     assert len(verdict.trace) == 4
 
 
+@pytest.mark.deep
 def test_what_the_flush_sends_must_be_buffered() -> None:
     """HOR-11: delivered at once, it stands at one member before the numbered messages that follow it at
     another.

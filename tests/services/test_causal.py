@@ -86,6 +86,7 @@ def by_definition(events: list[tuple[int, str, int]]) -> set[str]:
     return broken
 
 
+@pytest.mark.deep
 def test_the_verdict_is_the_definition_s(read_event: Callable[[str], object]) -> None:
     chance = random.Random(3)
     seen = dict.fromkeys(ORDER | RELIABLE, 0)

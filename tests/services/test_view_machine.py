@@ -22,7 +22,7 @@ def broken(**constants: int | bool) -> set[str]:
     return {verdict.property for verdict in report.verdicts if verdict.outcome is not Outcome.HOLDS}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("constants", "states"),
     [

@@ -193,6 +193,7 @@ def merged(run: Run, chance: random.Random) -> list[str]:
     return order
 
 
+@pytest.mark.deep
 def test_the_verdict_is_the_definition_s_whatever_the_merge(judge: Judge) -> None:
     chance = random.Random(5)
     seen: dict[frozenset[str], int] = {}

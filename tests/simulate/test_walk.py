@@ -145,7 +145,7 @@ WALKED = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("bound", WALKED, ids=lambda bound: f"{bound.name}")
 @pytest.mark.parametrize("swarm", [False, True])
 def test_every_engine_takes_the_same_walks(bound: Program, swarm: bool) -> None:

@@ -392,7 +392,7 @@ UNBOUND = [
 ]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize(("core", "constants", "states", "transitions"), AGREE)
 def test_a_core_agrees_in_every_transition(
     core: str, constants: dict[str, Any], states: int, transitions: int
@@ -402,7 +402,7 @@ def test_a_core_agrees_in_every_transition(
     assert (report.states, report.transitions) == (states, transitions)
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(34)
 @pytest.mark.parametrize(
     ("core", "fault"), [pytest.param(*key, marks=(pytest.mark.deep,) * (key in LATE)) for key in CAUGHT]
 )

@@ -36,7 +36,7 @@ def walked(fault: str, **changes: Any) -> LockstepReport:
     return lockstep(binding_of("rbp", fault=fault, **{**CAUGHT[fault][0], **changes}))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("fault", CAUGHT)
 def test_each_fault_is_caught_with_a_shortest_trace(fault: str) -> None:
     constants, length, what = CAUGHT[fault]
@@ -54,6 +54,7 @@ def test_each_fault_is_caught_with_a_shortest_trace(fault: str) -> None:
     assert sound.run(start, steps) is None
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("fault", ["accepts-early", "forgets-resent-data", "keeps-token"])
 def test_no_shorter_trace_exists_for_the_reference_either(fault: str) -> None:
     binding = binding_of("rbp", fault=fault, **TWO)

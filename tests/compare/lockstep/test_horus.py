@@ -75,7 +75,7 @@ CAUGHT: dict[tuple[str, str], tuple[dict[str, Any], int, str]] = {
 """Step of the shortest run at which each fault shows, and the difference that it makes."""
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("name", "constants", "transitions", "pairs", "fired"),
     [
@@ -94,7 +94,7 @@ def test_a_layer_agrees_in_every_transition(
     assert set(report.fired) == fired
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize(("name", "fault"), CAUGHT)
 def test_each_fault_is_caught_with_a_shortest_trace(name: str, fault: str) -> None:
     constants, length, what = CAUGHT[name, fault]

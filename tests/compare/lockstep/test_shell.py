@@ -159,6 +159,7 @@ CORES: dict[str, tuple[type[Core], str]] = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("fault", CORES)
 def test_a_core_that_serves_a_shell_wrongly_differs(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Single steps of all these cores are right: without a shell nothing would differ."""

@@ -36,6 +36,7 @@ def test_every_transition_of_two_processes_agrees() -> None:
     assert report.replayed == 50
 
 
+@pytest.mark.deep
 def test_every_transition_of_three_processes_agrees() -> None:
     """Every action takes part. Some states are met with two systems: equal packets of two senders."""
     report = lockstep(binding_of("rbp", processes=3, messages=1, urgent=True))

@@ -42,6 +42,7 @@ def test_a_correct_implementation_agrees_in_all_runs() -> None:
     assert report.steps > 200
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "fault",
     [pytest.param(fault, marks=(pytest.mark.deep,) * (number % 2)) for number, fault in enumerate(FAULTS)],

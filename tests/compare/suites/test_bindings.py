@@ -15,7 +15,7 @@ LATE = ("dtp",)
 """Takes as long as all others together."""
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=(pytest.mark.deep,) * (name in LATE)) for name in bound_protocols()],

@@ -176,6 +176,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_core_that_breaks_a_rule_is_caught(
     fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -38,7 +38,7 @@ CAUGHT = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("fault", TIME_FAULTS)
 def test_a_core_that_does_not_is_caught(fault: str) -> None:
     faulty = Implementation(

@@ -36,6 +36,7 @@ from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked
 RANDOM = range(12)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "bound",
     [
@@ -137,7 +138,7 @@ def native_outcome(bound: Program, state: State) -> tuple[Any, ...]:
     return [space.value(number) for number in range(1, len(space))], block.transitions, broken
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("seed", RANDOM)
 def test_all_steps_from_random_states_of_random_specifications_agree(seed: int) -> None:
     bound = program_of(seed)
@@ -163,6 +164,7 @@ def test_predicates_of_random_specifications_agree(seed: int) -> None:
             assert space.truth(predicate.name) == bytearray([expected])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", RANDOM)
 def test_words_keep_every_state(seed: int) -> None:
     bound = program_of(seed)

@@ -97,7 +97,7 @@ def test_independent_steps_lead_to_the_same_state_in_both_orders(bound: Program)
     assert see(bound, states_of(bound)) > 10
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", [16, 38, 52, 65])
 def test_independent_steps_of_random_specifications_do(seed: int) -> None:
     """In most random states nothing is enabled without an error; in these there are such pairs."""

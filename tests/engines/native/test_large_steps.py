@@ -39,6 +39,7 @@ def _fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     kernel_of.cache_clear()
 
 
+@pytest.mark.deep
 def test_the_functions_of_the_whole_stack_are_short() -> None:
     """The time that LLVM takes goes by the lines; by their square where a choice between conditions is
     selected with care.
@@ -64,6 +65,7 @@ def in_parts(bound: Program, most: int, monkeypatch: pytest.MonkeyPatch) -> list
     ]
 
 
+@pytest.mark.deep
 @pytest.mark.usefixtures("_fresh")
 def test_parts_do_together_what_the_step_does(monkeypatch: pytest.MonkeyPatch) -> None:
     bound = program(NakStack, processes=3, messages=1, repairs="all")
@@ -72,6 +74,7 @@ def test_parts_do_together_what_the_step_does(monkeypatch: pytest.MonkeyPatch) -
     assert summary(check(bound, engine="native")) == summary(check(bound, engine="generated"))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.usefixtures("_fresh")
 @pytest.mark.parametrize("spec", [RbpProperties, Figure2Checked])
 def test_every_step_may_be_made_in_parts(spec: type, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -128,6 +128,7 @@ print(report.exploration.states, *report.notes)
 """
 
 
+@pytest.mark.deep
 def test_what_does_not_fit_into_memory_is_on_disk(tmp_path: Path) -> None:
     def ran(*arguments: str) -> str:
         return subprocess.run([sys.executable, "-c", SPILL, *arguments], capture_output=True, text=True, check=True).stdout

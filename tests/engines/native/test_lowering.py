@@ -63,7 +63,7 @@ def differences(count: int, seed: int) -> Iterator[str]:
     del engine
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("seed", range(5))
 def test_random_steps_do_what_the_ground_form_says(seed: int) -> None:
     assert not list(differences(40, seed))
@@ -94,7 +94,7 @@ def _otherwise(operator: Operator) -> Callable[[Writer, Expression], Value]:
     return wrong
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("operator", [operator for operator in Operator if operator is not Operator.INPUT], ids=lambda item: item.name)
 def test_a_wrong_operator_is_noticed(operator: Operator, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Writer, "_write", _otherwise(operator))
@@ -119,7 +119,7 @@ MISTAKES: dict[str, tuple[type, str, Callable[..., Any]]] = {
 """Mistakes in the writer of steps: where they are made, and what is done instead."""
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_in_the_writer_of_steps_is_noticed(mistake: str, monkeypatch: pytest.MonkeyPatch) -> None:
     owner, name, wrong = MISTAKES[mistake]

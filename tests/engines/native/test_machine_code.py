@@ -172,6 +172,7 @@ print(kernel_of(program(TwoPhase, managers=2)).built)
 """
 
 
+@pytest.mark.deep
 def test_a_second_process_finds_the_kernel_and_a_damaged_one_is_built_again(tmp_path: Path) -> None:
     def built() -> str:
         ran = subprocess.run(

@@ -60,7 +60,7 @@ def found(space: NativeSpace) -> tuple[Any, ...]:
     return words, parents, space.store.counts(), space.store.transitions()
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.deep
 @pytest.mark.parametrize("bound", MODELS, ids=title)
 def test_trees_change_neither_states_nor_their_numbers_nor_parents(bound: Program) -> None:
     whole = searched(bound, threads=1, trees=False)
@@ -72,7 +72,7 @@ def test_trees_change_neither_states_nor_their_numbers_nor_parents(bound: Progra
         assert found(kept) == expected
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "bound",
     [
@@ -103,7 +103,7 @@ def test_whole_states_are_an_option_of_the_native_engine_and_exclude_fingerprint
         open_space(SEQUENCER, Engine.NATIVE, StorageOptions(whole=True, fingerprints=True))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.deep
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_tables_that_grow_again_and_again_lose_nothing(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """From the least tables on, by a quarter each time, entered in parts; the nodes of a round find no room
@@ -170,7 +170,7 @@ def read_by_machine(context: int, root: int) -> int:
     return decompress(context, root)  # type: ignore[name-defined,no-any-return] # noqa: F821 - of `tree.text`
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("words", "hashes"),
     [
@@ -208,6 +208,7 @@ def test_a_root_says_the_whole_state_of_every_width(words: int, hashes: int) -> 
     kept.close()
 
 
+@pytest.mark.deep
 def test_nodes_of_small_numbers_have_different_hashes() -> None:
     """Hashes of 32 bits allow this much: about four pairs among 180,000 nodes collide by chance."""
     machine = BetweenSteps([tree.hash_node], {})

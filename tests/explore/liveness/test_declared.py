@@ -49,6 +49,7 @@ def test_liveness_properties_are_calls_of_methods_in_the_intermediate_form() -> 
     assert "function is_sent(n: Number) -> bool\n" in text
 
 
+@pytest.mark.deep
 def test_a_liveness_property_changes_the_digest_and_comes_by_inheritance() -> None:
     class More(Lock):
         again = always_eventually("all_had_it")

@@ -134,7 +134,7 @@ def steps_to_a_breach(bound: Program, text: str) -> int | None:
     return min(broken, default=None)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_verdicts_of_random_specifications_are_those_of_the_oracle(seed: int) -> None:
     text = Maker(seed).text()

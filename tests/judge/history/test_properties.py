@@ -338,6 +338,7 @@ def test_the_plain_forms_of_order_speak_of_those_that_never_crash(text: str) -> 
     assert holds == {"TotalOrder": in_one_order(rows), "PrefixOrder": are_prefixes(rows)}
 
 
+@pytest.mark.deep
 def test_the_random_histories_break_every_property() -> None:
     seen = set[str]()
 

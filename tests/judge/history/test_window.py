@@ -168,6 +168,7 @@ def written(run: Run) -> History:
     return history(" | ".join(f"{p}: {' '.join(log)}" for p, log in enumerate(logs)))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("runs", [33, pytest.param(2_200, marks=pytest.mark.deep)])
 def test_each_step_finds_broken_what_the_judge_finds_broken_in_all_that_was_read(runs: int) -> None:
     counts = Counter[str]()
@@ -193,6 +194,7 @@ def test_every_promise_is_among_those_that_are_followed() -> None:
     assert all(set(properties_of([word])) - set(LIVENESS) <= asked for word in beside)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("promise", PROMISED[2:4])
 def test_what_is_held_of_a_long_run_does_not_grow(promise: tuple[str, ...]) -> None:
     """3,000 messages, of which process 2 delivers each fifty later; all is well until the first of them is

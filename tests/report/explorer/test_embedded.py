@@ -33,6 +33,7 @@ def framed(text: str) -> list[str]:
     return [html.unescape(found) for found in re.findall(r"srcdoc='([^']*)'", text)]
 
 
+@pytest.mark.deep
 def test_a_report_embeds_the_file_of_the_explorer(report: antiphon.Report, figure5: Program) -> None:
     text = page(Answer("check", (of_report("figure-5", report, "again"),)), "1")
     (file,) = framed(text)

@@ -556,6 +556,7 @@ def test_the_diagram_of_a_file_knows_where_its_rows_begin(walk: Walk, counterexa
     assert picture["bottom"] > picture["rows"][-1]
 
 
+@pytest.mark.deep
 def test_the_command_tells_how_far_a_file_is_and_ends_when_it_is_interrupted(tmp_path: Path) -> None:
     file = tmp_path / "large.html"
     command = [str(Path(sys.executable).parent / "antiphon"), "explore", "vsc", "--html", str(file)]

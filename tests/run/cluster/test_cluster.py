@@ -145,6 +145,7 @@ def test_the_order_of_a_members_own_messages_is_judged(small: ClusterResult, tmp
     assert "UniformTotalOrder" not in violated
 
 
+@pytest.mark.deep
 def test_without_faults_nothing_is_dropped_duplicated_or_reordered(tmp_path: Path) -> None:
     result = run_cluster(messages=30, loss=0, duplication=0, reordering=0, directory=tmp_path)
     assert result.outcome == "holds", result.reasons
@@ -195,6 +196,7 @@ def given_up(directory: Path, **settings: Any) -> ClusterResult:
         deadline_s *= 2
 
 
+@pytest.mark.deep
 def test_a_run_that_takes_too_long_is_given_up_and_keeps_its_logs(tmp_path: Path) -> None:
     result = given_up(tmp_path, messages=1_000_000)
     deadline_s = result.settings.deadline_s
@@ -253,6 +255,7 @@ def test_no_node_outlives_its_parent(tmp_path: Path, how: signal.Signals) -> Non
     assert eventually(lambda: not any(map(alive, nodes)))
 
 
+@pytest.mark.deep
 def test_a_node_that_cannot_write_its_log_is_named_with_the_reason(tmp_path: Path) -> None:
     """The file-size limit stands for the full disk; the nodes inherit it from their parent."""
     program = (

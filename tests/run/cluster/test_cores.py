@@ -17,7 +17,7 @@ def test_a_cluster_knows_what_is_implemented_and_what_is_bound() -> None:
     assert set(registry.known_protocols()) < set(known_protocols()) == set(protocols_of_groups())
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("messages", [30, pytest.param(300, marks=pytest.mark.deep)])
 @pytest.mark.parametrize("protocol", CORES)
 def test_members_that_are_stopped_and_go_on_and_a_late_one_deliver_the_same(

@@ -19,6 +19,7 @@ def test_the_same_seed_gives_the_same_figures_and_another_seed_others() -> None:
         assert simulate(setting, SEED) != simulate(setting, SEED + 1)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("protocol", "members", "interarrival_ms", "stable_within"),
     [

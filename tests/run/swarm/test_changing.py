@@ -91,7 +91,7 @@ FOUND = {
 """Faults that a few runs of `irbp` find, and what is wrong then, among other things."""
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("fault", FOUND)
 def test_a_planted_fault_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     FAULTS[fault](monkeypatch)

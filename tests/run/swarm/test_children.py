@@ -39,6 +39,7 @@ def test_results_come_in_their_order_and_are_not_kept() -> None:
     assert [result.number for result in results] == [1, 2, 3, 4]
 
 
+@pytest.mark.deep
 def test_whoever_leaves_early_ends_his_own_processes_alone() -> None:
     """The second has begun after the first, and goes on when the first has ended."""
     first, second = (done_by_children(2, "spawn", slowly, range(count)) for count in (8, 4))

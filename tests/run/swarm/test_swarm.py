@@ -56,7 +56,7 @@ def first_failure(core: str, fault: str, seeds: int = 100) -> tuple[RunResult, S
     raise AssertionError(f"{core} with {fault} holds in {seeds} runs")
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("core", protocols_of_groups())
 def test_no_core_is_accused_without_a_fault(core: str) -> None:
     """Thousands of seeds are in docs/swarm.md."""
@@ -154,7 +154,7 @@ FOUND = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(("core", "fault", "symptom"), FOUND)
 def test_a_planted_fault_is_found_and_its_schedule_made_short(core: str, fault: str, symptom: str) -> None:
     result, settings = first_failure(core, fault)
@@ -282,6 +282,7 @@ def test_an_unknown_core_or_fault_is_refused_with_the_known_ones() -> None:
         core_of("rbp", "keeps-tokens")
 
 
+@pytest.mark.deep
 def test_a_schedule_is_told_in_words_and_drawn() -> None:
     result, settings = first_failure("total", "passes-one")
     short = shortened(result, settings)
@@ -324,6 +325,7 @@ def test_a_process_that_is_killed_leaves_its_runs_unknown(monkeypatch: pytest.Mo
     assert "gave no answer" in report.failed[0].reasons[0]
 
 
+@pytest.mark.deep
 def test_chance_inside_a_core_is_that_of_the_seed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A core that fails by the global `random` fails in some runs, and again in the same, also when the run
     is taken from its file.

@@ -320,6 +320,7 @@ def test_a_system_that_is_not_there_says_what_to_install(
         SYSTEMS[name].build(tmp_path)
 
 
+@pytest.mark.deep
 def test_hosts_are_made_and_cut_or_it_is_said_why_not() -> None:
     """A packet arrives, none over a cut link, and no namespace stays, where namespaces can be made."""
     why = ""

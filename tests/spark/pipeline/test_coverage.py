@@ -40,6 +40,7 @@ def lake(master: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.mark.deep
 def test_the_join_on_spark_says_what_plain_python_says(lake: Path, master: str) -> None:
     """By action, by transition, and of the runs; what was read is kept."""
     found = coverage("total", lake, constants=SMALL, master=master)
@@ -107,6 +108,7 @@ def test_what_lies_beyond_a_bound_is_counted_apart(
     assert 0 < part["exercised"] < whole.total("exercised") == part["exercised"] + part["beyond"]
 
 
+@pytest.mark.deep
 def test_the_command_shows_the_way_to_what_was_never_taken(
     lake: Path, master: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

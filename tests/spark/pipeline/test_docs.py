@@ -41,6 +41,7 @@ def read(page: str, batch: str, model: str = "") -> int:
     return len(names["found"])  # type: ignore[arg-type]
 
 
+@pytest.mark.deep
 def test_what_the_pages_do_on_spark(
     master: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
