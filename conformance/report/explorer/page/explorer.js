@@ -61,7 +61,7 @@ export async function start(source) {
   // Runs ----------------------------------------------------------------------------------------------------
 
   function listRuns() {
-    const known = [...runs.keys()], {run, others} = shown, now = JSON.stringify([known, others.map((one) => one.name)]);
+    const known = [...runs.keys()], {run, others} = shown, now = JSON.stringify(known);
     if (listed !== now) {
       listed = now;
       $("runs").hidden = $("beside").hidden = !known.length;
@@ -70,17 +70,19 @@ export async function start(source) {
         const label = document.createElement("label"), box = document.createElement("input");
         box.type = "checkbox";
         box.value = name;
-        box.checked = others.some((one) => one.name === name);
-        box.onchange = () => guarded(() => besides([...$("besides").querySelectorAll("input:checked")].map((one) => one.value)));
+        box.onchange = () => { const {checked} = box; guarded(() => besides(name, checked)); };
         label.append(box, ` ${name}`);
         return label;
       }));
     }
+    for (const box of $("besides").querySelectorAll("input")) box.checked = others.some((one) => one.name === box.value);
     $("runs").value = run;
   }
 
-  async function besides(names) {
-    await show({others: await Promise.all(names.map(async (name) => ({name, labels: await runs.get(name).load()})))});
+  // Lay a run beside, or take it away; the others stay as they are.
+  async function besides(name, stands) {
+    const names = [...runs.keys()].filter((one) => one === name ? stands : shown.others.some((other) => other.name === one));
+    await show({others: await Promise.all(names.map(async (one) => ({name: one, labels: await runs.get(one).load()})))});
   }
 
   // What was walked by hand stays a run of this page.
@@ -626,11 +628,13 @@ export async function start(source) {
   if (!performance.getEntriesByName("ready").length) performance.mark("ready");
 
   async function openPlace(given) {
-    const own = given.spec === about.name && given.options === about.options.join(" ");
+    const file = (name) => name.slice(name.lastIndexOf("/") + 1);  // a colleague has it in another folder
+    const same = given.digest === about.digest, named = file(given.spec) === file(about.name);
+    const own = same || (named && given.options === about.options.join(" "));
     const called = given.options.startsWith("--binding") ? given.options : `${given.spec} ${given.options}`.trim();
     const other = own ? "" : `This address is of ${called}. Start: antiphon explore ${called}. `;
-    if (given.spec !== about.name) { notice(other); return; }
-    const changed = other || (given.digest === about.digest ? "" : "The specification has changed since this address was made. ");
+    if (!same && !named) { notice(other); return; }
+    const changed = other || (same ? "" : "The specification has changed since this address was made. ");
     if (given.line !== null && about.log) await openLine(given, changed);
     else if (given.line !== null) notice(`${changed}This address is of a log, which was not opened: --observed`);
     else if (given.run) await openRun(given, changed);
