@@ -636,29 +636,28 @@ class Walk:
             WalkError: it is no expression of the language, or the specification has an error on the way.
         """
         with self._lock:
-            node = self._node(number)
+            state = self._node(number).state
             try:
                 program, name = asked(self.program, expression)
             except SpecError as error:
                 raise WalkError(short_places(str(error))) from error
             transitions = transitions_of(program)
-            with under_limits(FIND):
-                space = TransitionSpace(transitions, [node.state])
-                search = Search(space, watched=[name], exhaustive=False, bounds=FIND)
-                search.run()
-            if search.error is not None and name not in search.decided:
-                raise WalkError(
-                    "the specification has an error on the way: " + short_places(search.error.error)
-                )
-            if name not in search.decided:
-                stopped = search.walk.stopped
-                seen = f"{len(space):,} states were seen from here"
-                return [], (
-                    f"there is no such state: {seen}, and there are no others"
-                    if stopped is None
-                    else f"none was found: {seen}, then {stopped.reason.value}"
-                )
-            _, steps = space.way_to(search.decided[name].state)
+        with under_limits(FIND):  # without the lock: other questions are answered while it searches
+            space = TransitionSpace(transitions, [state])
+            search = Search(space, watched=[name], exhaustive=False, bounds=FIND)
+            search.run()
+        if search.error is not None and name not in search.decided:
+            raise WalkError("the specification has an error on the way: " + short_places(search.error.error))
+        if name not in search.decided:
+            stopped = search.walk.stopped
+            seen = f"{len(space):,} states were seen from here"
+            return [], (
+                f"there is no such state: {seen}, and there are no others"
+                if stopped is None
+                else f"none was found: {seen}, then {stopped.reason.value}"
+            )
+        _, steps = space.way_to(search.decided[name].state)
+        with self._lock:
             way = self.way_to(number)
             for step in steps:
                 try:
@@ -667,8 +666,8 @@ class Walk:
                     )
                 except Disabled as guard:
                     raise WalkError(f"{compact_step(step)} is not enabled: {guard}") from guard
-            told = f"{counted(len(steps), 'step')} from here; {len(space):,} states were seen"
-            return self._numbered(way), told
+            told = f"{counted(len(steps), 'step')} from here; {counted(len(space), 'state')} "
+            return self._numbered(way), told + ("was seen" if len(space) == 1 else "were seen")
 
 
 def digest(lines: Iterable[str]) -> str:

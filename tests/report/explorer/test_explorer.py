@@ -13,6 +13,7 @@ import sys
 import zlib
 from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 from typing import Annotated, Any
 
 import pytest
@@ -23,6 +24,7 @@ import antiphon
 from antiphon.conformance.report.explorer import Walk, saved_page
 from antiphon.conformance.report.explorer import saved as saving
 from antiphon.conformance.report.explorer import server as serving
+from antiphon.conformance.report.explorer import walk as walking
 from antiphon.conformance.report.explorer.beside import Beside
 from antiphon.conformance.report.explorer.pictures import windows
 from antiphon.conformance.report.explorer.server import application
@@ -192,6 +194,23 @@ def test_a_search_begins_where_one_stands(walk: Walk) -> None:
     )
     with pytest.raises(WalkError, match="nothing"):
         walk.find(start, "self.nothing")
+
+
+def test_one_walks_on_while_a_search_goes_on(walk: Walk, monkeypatch: pytest.MonkeyPatch) -> None:
+    start, answered = walk.starts[0], []
+
+    class Slow(walking.Search):
+        def run(self) -> None:
+            other = Thread(target=lambda: answered.append(walk.take(start, 0)), daemon=True)
+            other.start()
+            other.join(5)
+            assert answered
+            super().run()
+
+    monkeypatch.setattr(walking, "Search", Slow)
+    way, told = walk.find(start, "True")
+    assert (way, told) == ([start], "0 steps from here; 1 state was seen")
+    assert walk.way_to(answered[0])[:-1] == [start]
 
 
 def test_a_watched_expression_is_evaluated_in_every_state(walk: Walk) -> None:
