@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import zlib
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
@@ -179,6 +180,17 @@ def test_what_is_disabled_has_its_guard(walk: Walk) -> None:
     assert request["steps"] == ["request(p0)", "request(p1)"]
 
 
+def steps_to(walk: Walk, node: int, there: Callable[[dict[str, str]], bool]) -> int:
+    """The fewest steps from a node to a state with such values: the states after each number of steps."""
+    states, known, steps = {walk.state_of(node)}, set(), 0
+    while not any(there(values(walk.view_of(state, ()))) for state in states):
+        known |= states
+        states = {one.state for state in states for one in walk.successors(state)} - known
+        assert states
+        steps += 1
+    return steps
+
+
 def test_a_search_begins_where_one_stands(walk: Walk) -> None:
     start = walk.starts[0]
     way, told = walk.find(start, "len(self.delivered_queue[Process(1)]) > 0")
@@ -187,6 +199,10 @@ def test_a_search_begins_where_one_stands(walk: Walk) -> None:
     further, told = walk.find(way[1], "len(self.delivered_queue[Process(1)]) > 0")
     assert further[:2] == way[:2]
     assert told.startswith(f"{len(further) - 2} step")
+    other, told = walk.find(way[1], "self.holder == Process(1) and self.lost == 1")
+    least = steps_to(walk, way[1], lambda now: (now["holder"], now["lost"]) == ("p1", "1"))
+    assert (len(other) - 2, least > 3) == (least, True)
+    assert told.startswith(f"{least} steps from here")
     nowhere, told = walk.find(start, "len(self.network) > 1000")
     assert nowhere == []
     assert re.fullmatch(
@@ -640,7 +656,8 @@ def test_only_who_knows_the_token_and_the_host_is_answered(walk: Walk) -> None:
         assert request(walk, f"/{TOKEN}/{name}")[0] == 200
     assert request(walk, "/")[0] == 404
     assert request(walk, "/another-token/")[0] == 404
-    assert request(walk, f"/{TOKEN}/", host="evil.example:8000")[0] == 403
+    for host in ("evil.example:8000", "127.0.0.1.evil.example:8000", "evil-localhost:8000", ":8000", ""):
+        assert request(walk, f"/{TOKEN}/", host=host)[0] == 403, host
     assert request(walk, f"/{TOKEN}/", host="localhost:8000")[0] == 200
 
 

@@ -792,7 +792,14 @@ def test_a_file_is_walked_without_a_network(
     assert len(browser.requests) == 1
     browser.window(link, offline=True)
     at(browser, 2)
+    assert (browser.text("#fields"), notice(browser)) == (shown, "")
+    changed = re.sub(r";h=\w+;t=[\d.]+", ";h=0123456789ab;t=0.5.5", link)
+    assert changed != link
+    browser.window(changed, offline=True)  # other numbers: the names lead there
+    at(browser, 2)
     assert browser.text("#fields") == shown
+    assert "has changed" in notice(browser)
+    assert "were taken by their names" in notice(browser)
 
 
 def test_a_file_of_the_runs_alone_says_so_and_a_log_is_walked_in_it(browser: Browser, tmp_path: Path) -> None:
@@ -849,6 +856,7 @@ def test_a_specification_draws_its_states(browser: Browser, pictures: Path | Non
                 at(browser, number)
             assert browser.run("document.getElementById('own').innerHTML") != before
             if pictures:
+                browser.until("document.documentElement.dataset.whole === 'true'")
                 browser.picture(pictures / f"draws-{words[0]}.png")
 
 
@@ -994,6 +1002,14 @@ def test_ten_thousand_steps_are_walked_without_waiting(browser: Browser, long_ru
         browser.write("len(self.messages) == 0")
         browser.key("Enter")
         browser.until("document.querySelector('#watched .line')?.innerText.length === 400")
+        browser.key("w")
+        browser.write("len(self.messages)")
+        browser.key("Enter")
+        browser.until("document.querySelector('#watched .changes button') !== null")
+        first = int(browser.text("#watched .changes button").partition("–")[0])
+        browser.click("#watched .changes button")
+        at(browser, first)
+        assert 9_600 < first < 9_970
     assert min(painted) < 1.0
     assert statistics.median(took.states) < 0.05
     assert statistics.median(took.wholes) < 0.05
