@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from antiphon.conformance.cli import documents, options, output
+from antiphon.conformance.cli import documents, exercised, options, output
 from antiphon.conformance.cli.options import Constants, Limits
 from antiphon.conformance.cli.progress import working
 from antiphon.conformance.compare.bindings import bound_protocol
 from antiphon.conformance.coverage.branches import Branch
-from antiphon.conformance.coverage.document import CoverageError, CoverageFile, Exercise, joined, read
+from antiphon.conformance.coverage.document import CoverageFile, Exercise, joined
 from antiphon.conformance.coverage.report import ModelCoverage, never_taken, of_models
 from antiphon.conformance.extras import needs_spark
 from antiphon.conformance.report.documents import trace_document
@@ -73,10 +73,7 @@ def _of_files(
     bounds = limits.explicit
     if bounds.states is None:
         bounds = replace(bounds, states=MOST_STATES)
-    try:
-        document = joined([read(file, protocol) for file in files])
-    except CoverageError as error:
-        raise output.UsageProblem(str(error)) from error
+    document = joined([exercised.of_present_code(file, protocol) for file in files])
     with working(f"{protocol}: exploring the models", output.err()):
         models = of_models(document, lambda told: bound.bind(**told), bounds)
     missing = never_taken(document)

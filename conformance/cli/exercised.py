@@ -14,6 +14,7 @@ from antiphon.conformance.coverage.document import (
     CoverageFile,
     Exercise,
     added,
+    changed,
     code_of,
     exercise,
     joined,
@@ -22,12 +23,14 @@ from antiphon.conformance.coverage.document import (
 )
 from antiphon.conformance.coverage.modules import modules_of
 from antiphon.conformance.coverage.recorder import Recorder, Seen
+from antiphon.conformance.report.words import counted
 from antiphon.conformance.run.swarm import Settings, core_of, joins_always
+from antiphon.impl.registry import LISTED
 from antiphon.model.engines import transitions_of
 from antiphon.model.notation import compact_step
 from antiphon.spec.lang import Program, State, Step
 
-__all__ = ["known", "names_of", "recorded", "write", "write_swarm"]
+__all__ = ["known", "names_of", "of_present_code", "recorded", "write", "write_swarm"]
 
 
 @contextmanager
@@ -41,8 +44,7 @@ def recorded(file: Path | None, protocol: str, binding: Binding) -> Iterator[tup
     if file is None:
         yield binding, None
         return
-    made = bound_protocol(protocol).implementation
-    modules = modules_of(binding if made is None else made(None), binding.members)
+    modules = _modules_beside(protocol, binding)
     _known(file, protocol, modules)
     recorder = Recorder(modules)
     with recorder.recording():
@@ -56,6 +58,35 @@ def known(file: Path, protocol: str, settings: Settings) -> Seen:
         UsageProblem: it is no coverage of this protocol, or is about other code.
     """
     return _known(file, protocol, _modules(protocol, settings))
+
+
+def of_present_code(file: Path, protocol: str) -> CoverageFile:
+    """Return what a file of `--coverage` has about the code as it is now.
+
+    Raises:
+        UsageProblem: it is no coverage of this protocol, or its code has changed since.
+    """
+    try:
+        document = read(file, protocol)
+    except CoverageError as error:
+        raise output.UsageProblem(str(error)) from error
+    bound = bound_protocol(protocol)
+    modules = _modules_beside(protocol, bound.bind(**bound.small))
+    if protocol in LISTED:  # a swarm has recorded groups whose members change
+        modules += modules_of(core_of(protocol, join=True))
+    if gone := changed(document, code_of(modules)):
+        more = f" and {counted(len(gone) - 1, 'file')} more" if len(gone) > 1 else ""
+        raise output.UsageProblem(
+            f"{file}: {gone[0]}{more}: changed since the runs, so that lines and branches are others; remove "
+            f"{file}, and run again with --coverage {file}"
+        )
+    return document
+
+
+def _modules_beside(protocol: str, binding: Binding) -> list[ModuleType]:
+    """Return the modules of the code that a binding compares with its specification."""
+    made = bound_protocol(protocol).implementation
+    return modules_of(binding if made is None else made(None), binding.members)
 
 
 def _modules(protocol: str, settings: Settings) -> list[ModuleType]:

@@ -127,6 +127,7 @@ def walked(
         entry = exercise(
             "lockstep", recorder.seen, constants=report.program.constants, complete=report.complete,
             actions=report.fired,
+            transitions=exercised.names_of(report.program, report.taken),
         )  # fmt: skip
         exercised.write(coverage, protocol, recorder, entry)
     trace = report.difference.trace if report.difference else None

@@ -30,6 +30,7 @@ __all__ = [
     "Exercise",
     "Method",
     "added",
+    "changed",
     "code_of",
     "exercise",
     "joined",
@@ -181,6 +182,17 @@ def code_of(modules: Iterable[ModuleType]) -> dict[str, Code]:
         source = source_of(module.__file__ or "")
         found[path_of(module)] = Code(source.digest, source.branches)
     return found
+
+
+def changed(document: CoverageFile, present: Mapping[str, Code]) -> list[str]:
+    """Return the paths of a document's code whose text is another at present, or that the protocol's code no
+    longer has.
+    """
+    return [
+        path
+        for path, code in document.code.items()
+        if path not in present or present[path].digest != code.digest
+    ]
 
 
 def added(file: Path, more: CoverageFile) -> CoverageFile:

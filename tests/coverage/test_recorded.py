@@ -9,6 +9,7 @@ from types import ModuleType
 
 import pytest
 
+import antiphon
 from antiphon.conformance.cli import main
 from antiphon.conformance.coverage.branches import Branch, recording, source_of
 from antiphon.conformance.coverage.classes import class_text, state_class
@@ -17,6 +18,7 @@ from antiphon.conformance.coverage.document import (
     CoverageError,
     CoverageFile,
     added,
+    changed,
     exercise,
     read,
 )
@@ -196,6 +198,7 @@ def test_methods_add_to_one_file_and_one_report_shows_what_none_has_seen(
     assert main(["coverage", "chang-maxemchuk", file, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     methods = {each["method"]: each for each in told["methods"]}
+    assert 60 <= methods["lockstep"]["transitions"] < 2_461
     assert methods["swarm"]["runs"] == 4
     assert 0 < methods["swarm"]["transitions"] < 2_461
     never = {each["action"]: each for each in told["never_exercised"]}
@@ -206,10 +209,43 @@ def test_methods_add_to_one_file_and_one_report_shows_what_none_has_seen(
     assert main(["coverage", "chang-maxemchuk", file]) == 0
     assert "no run has taken these branches" in capsys.readouterr().out
     text = Path(file).read_text(encoding="utf-8")
-    Path(file).write_text(text.replace('"digest": "', '"digest": "0'), encoding="utf-8")
+    Path(file).write_text(text.replace('"digest": "', '"digest": "0', 1), encoding="utf-8")
     assert main(["lockstep", "chang-maxemchuk", *small]) == 64
     assert main([*swarm, "--coverage", file]) == 64
     assert "has changed since" in capsys.readouterr().err
+    assert main(["coverage", "chang-maxemchuk", file]) == 64
+    told_of_change = capsys.readouterr().err
+    assert f"{file}: {next(iter(json.loads(text)['code']))}: changed since the runs" in told_of_change
+    assert f"run again with --coverage {file}" in told_of_change
+
+
+@pytest.mark.parametrize(("fault", "bound"), [("sends-two", None), (None, 60)])
+def test_a_walk_that_ends_early_has_exercised_what_it_took(fault: str | None, bound: int | None) -> None:
+    """At a bound, all that it has counted; at a difference, the run that shows it too."""
+    binding = antiphon.binding("chang-maxemchuk", fault=fault)
+    report = antiphon.lockstep(binding, max_transitions=bound)
+    taken = set(report.taken)
+    assert not report.complete
+    if report.difference is None:
+        assert len(taken) == report.transitions >= 60
+        return
+    trace = report.difference.trace
+    assert {(state, step) for state, step in zip(trace.states, trace.steps, strict=False)} <= taken
+    assert report.transitions < len(taken) <= report.transitions + len(trace)
+
+
+def test_a_complete_walk_need_not_say_what_it_took() -> None:
+    small = antiphon.binding("chang-maxemchuk", processes=2, messages=1)
+    report = antiphon.lockstep(small)
+    assert report.complete
+    assert list(report.taken) == []
+
+
+def test_a_file_about_code_that_has_gone_is_refused() -> None:
+    document = file_of([0])
+    assert changed(document, {"f.py": Code("a", document.code["f.py"].branches)}) == []
+    assert changed(document, {"f.py": Code("b", ())}) == ["f.py"]
+    assert changed(document, {"g.py": Code("a", ())}) == ["f.py"]
 
 
 def test_the_code_of_a_protocol_is_its_core_and_what_that_uses() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from antiphon.conformance.compare.bindings import Binding
@@ -9,7 +10,7 @@ from antiphon.conformance.compare.bindings.binding import trait
 from antiphon.conformance.compare.lockstep.comparison import Difference
 from antiphon.model.bounds import Stop
 from antiphon.model.verdict import Outcome
-from antiphon.spec.lang import Program
+from antiphon.spec.lang import Program, State, Step
 
 ONE_WAY = "each after one way to its state, as there is no snapshot"
 """Note on a walk whose steps were run again from the start."""
@@ -40,6 +41,8 @@ class LockstepReport:
         stopped: the bound that ended the walk, or None.
         one_way: True if each transition was taken after one path to its state only, since the implementation
             has no snapshots.
+        taken: the transitions that an incomplete walk has taken on both sides, each as a state and a step; a
+            step that differs is among them. A complete walk has taken all.
     """
 
     program: Program
@@ -58,6 +61,7 @@ class LockstepReport:
     difference: Difference | None = None
     stopped: Stop | None = None
     one_way: bool = False
+    taken: Iterable[tuple[State, Step]] = field(default=(), repr=False, compare=False)
 
     def __repr__(self) -> str:
         shown = "" if self.difference is None else "; str() shows the run and what differs"

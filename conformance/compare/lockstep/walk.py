@@ -20,7 +20,7 @@ from __future__ import annotations
 import random
 from array import array
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -117,7 +117,7 @@ class _Walk:
             self.events = self.edges.events
         self.further: set[tuple[int, int]] = set()
         self.repeats: set[int] = set()
-        self.transitions = self.compared = self.repeated = 0
+        self.transitions = self.compared = self.repeated = self.counted = 0
         self.explorer = Explorer(
             self,
             _EndsAtBounds(self),
@@ -176,10 +176,11 @@ class _Walk:
         fired: Counter[str] = Counter()
         for known in self.locals.known:
             fired[known.step.action] += known.fired
+        complete = self.explorer.complete and self.stopped is None and difference is None
         return LockstepReport(
             program=self.binding.program, transitions=self.transitions, states=len(self.first),
             pairs=len(self.states),
-            complete=self.explorer.complete and self.stopped is None and difference is None,
+            complete=complete,
             one_way=self.one_way,
             seconds=0.0,
             replayed=replayed,
@@ -187,7 +188,7 @@ class _Walk:
             executed=self.locals.executed,
             repeated=self.repeated, fired={name: count for name, count in fired.items() if count},
             difference=difference,
-            stopped=self.stopped,
+            stopped=self.stopped, taken=() if complete else _Taken(self, difference),
         )  # fmt: skip
 
     def _begin(self) -> Difference | None:
@@ -297,6 +298,7 @@ class _Walk:
             raise _Found.of_binding(position, number, told) from told
 
     def _count(self, position: int, moves: list[tuple[int, int]]) -> None:
+        self.counted = position + 1
         self.compared += len(moves)
         if position not in self.repeats:
             self.transitions += len(moves)
@@ -382,6 +384,27 @@ class _Walk:
             path.append(self.edges.step(self.via[position]))
             position = self.parents[position]
         return self.edges.unpack(self.states[position]), path[::-1]
+
+
+class _Taken:
+    """Iterable of the transitions that a walk has taken on both sides, each as a state and a step: all from
+    the pairs whose steps were all taken, and those of the run that shows the difference.
+    """
+
+    def __init__(self, walk: _Walk, difference: Difference | None) -> None:
+        self._edges, self._states = walk.edges, walk.states
+        self._counted, self._difference = walk.counted, difference
+
+    def __iter__(self) -> Iterator[tuple[State, Step]]:
+        for packed in dict.fromkeys(self._states[: self._counted]):
+            state = self._edges.unpack(packed)
+            for number, _ in self._edges.successors(packed):
+                yield state, self._edges.step(number)
+        if self._difference is not None:
+            state = self._difference.trace.start
+            for transition in self._difference.trace.transitions:
+                yield state, transition.step
+                state = transition.state
 
 
 def _silence(state: int, number: int) -> tuple[object, ...]:
