@@ -107,7 +107,7 @@ def stateful(
     Args:
         bound: a binding, a class under `@antiphon.testing.binding`, or the name of a bound protocol, with
             constants that find every planted fault.
-        runs: how many runs.
+        runs: how many runs. One that comes to a state without steps begins again and is still one run.
         steps: greatest number of steps of a run.
         seed: number of the random run.
         max_seconds: take no further run, and shorten no further, after this time.

@@ -10,8 +10,10 @@ This module knows nothing of Hypothesis.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import random
 from collections import deque
+from collections.abc import Iterator
 
 from antiphon.conformance.compare.bindings.guarded import CHANCES
 from antiphon.conformance.compare.stateful.run import Diverged, Run, Tally
@@ -24,25 +26,25 @@ LOOK_AT = 2_000
 def guided_walks(run: Run, tally: Tally, generator: random.Random, *, walks: int, steps: int) -> None:
     """Take a number of walks of a bounded length; the first difference ends them.
 
-    A walk that reaches a state without steps begins again. Each begins with another seed of the global
-    `random`.
+    A walk that reaches a state without steps begins again, with the steps that it has left. Each beginning
+    has another seed of the global `random`.
 
     Raises:
         Spent: a bound is hit.
     """
-    seeds = generator.sample(range(CHANCES), CHANCES)
+    seeds = itertools.cycle(generator.sample(range(CHANCES), CHANCES))
     with contextlib.suppress(Diverged):
         for _ in range(walks):
             _walk(run, tally, generator, steps, seeds)
 
 
-def _walk(run: Run, tally: Tally, generator: random.Random, steps: int, seeds: list[int]) -> None:
+def _walk(run: Run, tally: Tally, generator: random.Random, steps: int, seeds: Iterator[int]) -> None:
     way: list[Step] = []
-    run.begin(generator.choice(run.starts), seeds[tally.runs % CHANCES])
+    run.begin(generator.choice(run.starts), next(seeds))
     for left in range(steps, 0, -1):
         if not run.steps:
             way = []
-            run.begin(generator.choice(run.starts), seeds[tally.runs % CHANCES])
+            run.begin(generator.choice(run.starts), next(seeds), again=True)
             if not run.steps:
                 return
         if not way:

@@ -1,8 +1,10 @@
 """Hypothesis state machine made from a specification, with one rule for each action.
 
-A rule may fire when its action is enabled, and draws from the list of its enabled steps. In three steps of
-four only those count that no run had taken from this state when the machine was made, if there are any. Later
-runs change nothing in that, so that Hypothesis can repeat and shrink a run.
+A rule draws from the enabled steps of its action; if there are none, from those of another action, and in a
+state without steps it begins again first. So every rule can always fire: where no rule could, Hypothesis
+would discard the run and draw another one. In three steps of four only those steps count that no run had
+taken from this state when the machine was made, if there are any. Later runs change nothing in that, so that
+Hypothesis can repeat and shrink a run.
 After each step both sides are compared as in lockstep. Hypothesis shrinks a failing run, and `shorten`
 shortens it further.
 """
@@ -22,7 +24,6 @@ from hypothesis.reporting import with_reporter
 from hypothesis.stateful import (
     RuleBasedStateMachine,
     initialize,
-    precondition,
     rule,
     run_state_machine_as_test,
 )
@@ -31,7 +32,7 @@ from antiphon.conformance.compare.bindings import Binding
 from antiphon.conformance.compare.bindings.guarded import CHANCES, chance
 from antiphon.conformance.compare.lockstep import UNSTEADY, Comparison, Difference, lockstep
 from antiphon.conformance.compare.stateful.guided import guided_walks
-from antiphon.conformance.compare.stateful.run import Diverged, Run, Spent, Tally
+from antiphon.conformance.compare.stateful.run import AllTaken, Diverged, Run, Spent, Tally
 from antiphon.conformance.compare.stateful.shorten import shorten
 from antiphon.model.bounds import UNBOUNDED, Bounds, Enough, Stop, StopReason
 from antiphon.model.engines import Engine
@@ -58,7 +59,8 @@ MOST_STATES = 5_000
 class StatefulReport:
     """Result of random runs: the numbers of runs and steps, the seed, and the shortened difference, if any.
 
-    `met` counts the different transitions that were taken, of the `transitions` of the bounded model. These
+    A run that reaches a state without steps begins again and is still one run. `runs` counts them up to the
+    first difference; `steps` counts also the steps that were taken to shrink it. `met` counts the different transitions that were taken, of the `transitions` of the bounded model. These
     are counted only in a model of at most `MOST_STATES` states, when no difference was found; a larger model
     is `large`. `stopped` is the bound that ended the runs. `actions` counts the steps by action, and `taken`
     has the different transitions, each as a state and a step.
@@ -143,25 +145,30 @@ def state_machine(
             """
             self.run.begin(start, chance)
 
-        @precondition(lambda self: not self.run.enabled)
-        @rule(start=st.sampled_from(starts), chance=st.sampled_from(range(CHANCES)))
-        def begin_again(self, start: State, chance: int) -> None:
-            """Begin another run when no step is possible and steps are left."""
-            self.run.begin(start, chance)
-
     for method in comparison.binding.program.declaration.marked("action", "environment"):
         setattr(Conformance, f"step_{method.name}", _rule_for(method.name))
     return Conformance
 
 
 def _rule_for(action: str) -> Any:
-    """Return the Hypothesis rule of one action, which draws from the enabled steps of that action."""
+    """Return the Hypothesis rule of one action, which draws from the enabled steps of that action, or of
+    another one if it has none.
+    """
 
     def fire(self: Any, data: st.DataObject) -> None:
-        self.run.take(data.draw(st.sampled_from(_first(self, action)), label="step"))
+        run: Run = self.run
+        if not run.enabled:
+            start, chance = st.sampled_from(run.starts), st.sampled_from(range(CHANCES))
+            run.begin(data.draw(start, label="start"), data.draw(chance, label="chance"), again=True)
+        steps = _first(self, action)
+        if not steps:
+            others = [name for name in run.enabled if _first(self, name)]
+            steps = _first(self, data.draw(st.sampled_from(others), label="action")) if others else []
+        if steps:
+            run.take(data.draw(st.sampled_from(steps), label="step"))
 
     fire.__name__ = action
-    return precondition(lambda self: bool(_first(self, action)))(rule(data=st.data())(fire))
+    return rule(data=st.data())(fire)
 
 
 def _first(machine: Any, action: str) -> list[Step]:
@@ -188,7 +195,8 @@ def run_stateful(
     """Run up to `runs` runs of up to `steps` steps each from `seed_number`; return the first difference,
     shortened.
 
-    Half of the runs are `guided_walks`; Hypothesis makes the others, and may begin several times.
+    Half of the runs are `guided_walks`, the others examples of Hypothesis. A run that reaches a state without
+    steps begins again, with the steps that it has left. Runs that shrink a difference come in addition.
 
     Args:
         binding: specification and implementation.
@@ -258,7 +266,8 @@ def _draw_runs(
         phases=(Phase.generate, Phase.shrink),
         suppress_health_check=list(HealthCheck),
     )
-    with contextlib.suppress(Diverged, Flaky), with_reporter(lambda _: None):
+    tally.most = tally.runs + runs  # Hypothesis takes runs again that it gives up, as where they are too long
+    with contextlib.suppress(Diverged, Flaky, AllTaken), with_reporter(lambda _: None):
         run_state_machine_as_test(
             seed(seed_number)(state_machine(comparison, tally, shrinks=shrinks)), settings=chosen
         )

@@ -40,9 +40,14 @@ class Spent(KeyboardInterrupt):
         super().__init__(str(stop))
 
 
+class AllTaken(Spent):
+    """Error: no more runs, because all that were asked for have been taken."""
+
+
 @dataclass
 class Tally:
-    """Counts over all runs; `shrinks` counts the runs since the first failure.
+    """Counts over all runs; `runs` counts those up to the first failure, `shrinks` those after it, and `most`
+    is the largest value of `runs`, or None.
 
     `graph` maps each seen state of the specification to its enabled steps, each with the state that it led
     to, or None if it was not taken. `met` counts the taken ones, `actions` all steps by action. `wrong` is an
@@ -50,6 +55,7 @@ class Tally:
     """
 
     runs: int = 0
+    most: int | None = None
     steps: int = 0
     shortest: Diverged | None = None
     shrinks: int = 0
@@ -79,23 +85,35 @@ class Run:
         self.steps: list[Step] = []
         self.enabled: dict[str, list[Step]] = {}
 
-    def begin(self, start: State, chance: int) -> None:
+    def begin(self, start: State, chance: int, *, again: bool = False) -> None:
         """Set both sides to an initial state, with this seed of the global `random`.
+
+        With `again` it is the same run that begins again, since no step was possible and steps are left.
 
         Raises:
             Diverged: the sides differ.
             Spent: shrinking has used its runs, or a bound is hit.
         """
-        self.tally.runs += 1
-        if self.tally.shortest is not None:
-            self.tally.shrinks += 1
-            if self.tally.shrinks > self.shrinks:
-                raise Spent
+        if not again:
+            self._count()
         random.seed(chance)
         self.start, self.done, self.chance = start, list[Step](), chance
         self.state, self.system = start, self._judge(self.comparison.start)
         self._judge(lambda: self.comparison.begin(self.state, self.system))
         self._judge(self._look)
+
+    def _count(self) -> None:
+        """Count a run that begins. Raise AllTaken if it is one too many, Spent if shrinking has used its
+        runs.
+        """
+        if self.tally.shortest is None:
+            if self.tally.runs == self.tally.most:
+                raise AllTaken
+            self.tally.runs += 1
+            return
+        self.tally.shrinks += 1
+        if self.tally.shrinks > self.shrinks:
+            raise Spent
 
     def take(self, step: Step) -> None:
         """Take one step on both sides. Raises Diverged and Spent."""

@@ -38,8 +38,8 @@ FAULTS = [
 def test_a_correct_implementation_agrees_in_all_runs() -> None:
     report = run_stateful(binding_of("rbp", processes=3, messages=2), runs=20, steps=40, seed_number=1)
     assert report.outcome is Outcome.HOLDS
-    assert report.runs >= 20
-    assert report.steps > 200
+    assert report.runs == 20
+    assert 200 < report.steps <= 20 * 40
 
 
 @pytest.mark.sampled(3)
@@ -122,19 +122,19 @@ def test_what_is_shortened_cannot_lose_a_step_or_two() -> None:
             assert again is None
 
 
-def test_the_machine_has_one_rule_an_action_and_one_to_begin_again() -> None:
+def test_the_machine_has_one_rule_an_action() -> None:
     machine = state_machine(Comparison(binding_of("rbp", **TWO)), Tally())
-    rules = {name.removeprefix("step_") for name in vars(machine) if name.startswith(("step_", "begin_"))}
+    rules = {name.removeprefix("step_") for name in vars(machine) if name.startswith("step_")}
     actions = {
         method.name for method in binding_of("rbp").program.declaration.marked("action", "environment")
     }
-    assert rules == actions | {"begin_again"}
+    assert rules == actions
 
 
 def test_shrinking_ends_after_the_runs_it_was_given() -> None:
     report = run_stateful(binding_of("rbp", fault="keeps-token", **TWO), seed_number=0, shrinks=5)
     assert report.difference is not None
-    assert report.runs < 150
+    assert 0 < report.runs <= 100
 
 
 MACHINE = state_machine(Comparison(binding_of("rbp", **TWO)), Tally())
