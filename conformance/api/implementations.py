@@ -128,8 +128,11 @@ def verify(
     *,
     promise: Collection[str] = (TOTAL_ORDER,),
     master: str | None = None,
+    max_seconds: float | None = None,
 ) -> VerifyReport:
     """Judge the logs of many runs: in this process, or on Spark if they have more than some million events.
+
+    Logs that are missing are unknown.
 
     Args:
         path: logs, as `ingest` takes them: the directory of a run, or of runs; or a lake (`antiphon ingest`).
@@ -137,15 +140,17 @@ def verify(
             "total-order", "virtual-synchrony", "consensus" and others.
         master: Spark's master, to judge there whatever the size. Where Spark judges without one, it is on the
             session of this process, else on all cores of this machine.
+        max_seconds: judge no further run after this time, in this process; Spark judges all. Runs that were
+            not judged are unknown.
 
     Raises:
         MissingExtra: Spark is needed and not installed; an ImportError.
-        InputError: there is nothing to judge at `path`, or nobody promises that.
+        InputError: what is at `path` is no log, or nobody promises that.
         PipelineError: no Java, a full disk, or Spark failed.
     """
     from antiphon.conformance.spark.pipeline import verify as judge  # here: few programs need it
 
-    return judge(path, master, promise)
+    return judge(path, master, promise, bounds=Bounds(seconds=max_seconds))
 
 
 def _joined(bound: Bound) -> Binding:

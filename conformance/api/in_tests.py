@@ -18,13 +18,14 @@ import pytest
 
 import antiphon
 from antiphon.conformance.compare.bindings.plain import PlainBinding, is_plain
+from antiphon.model.bounds import StopReason
 from antiphon.model.export import TraceFileError, save
 from antiphon.model.files import write_whole
 from antiphon.model.verdict import Outcome
 from antiphon.programs import Subject
 from antiphon.results import Trace
-from antiphon.spec.lang import Program, Spec, SpecError
-from antiphon.spec.lang.errors import ArgumentError
+from antiphon.spec.lang import Program, Spec
+from antiphon.spec.lang.errors import Told
 from antiphon.spec.places import is_place
 
 if TYPE_CHECKING:
@@ -37,7 +38,15 @@ if TYPE_CHECKING:
 MAX_SECONDS = 30.0
 """Seconds of a question, where neither the test nor `--antiphon-max-seconds` sets them."""
 
-UNKNOWN = "what is unknown does not pass: raise the bound (max_seconds=, --antiphon-max-seconds), or ask less"
+UNKNOWN = "what is unknown does not pass"
+
+RAISE = "raise the bound (max_seconds=, --antiphon-max-seconds), or ask less"
+"""Advice where a bound has ended the question."""
+
+_BOUNDS = (
+    StopReason.STATES, StopReason.SECONDS, StopReason.DEPTH, StopReason.TRANSITIONS, StopReason.MEMORY,
+    StopReason.NO_MEMORY,
+)  # fmt: skip
 
 
 class Judged(Protocol):
@@ -111,10 +120,12 @@ class Questions:
             asked["seed"] = int(str(seed))
         return self._ask(antiphon.stateful, bound, max_seconds=max_seconds, **self._seeded(asked | more))
 
-    def verify(self, path: str | Path, **more: Any) -> VerifyReport:
+    def verify(
+        self, path: str | Path, *, max_seconds: float | None = MAX_SECONDS, **more: Any
+    ) -> VerifyReport:
         """Assert that the logs of runs keep the promises of the system."""
         __tracebackhide__ = True
-        return self._ask(antiphon.verify, path, **more)
+        return self._ask(antiphon.verify, path, max_seconds=max_seconds, **more)
 
     def _seeded(self, asked: dict[str, Any]) -> dict[str, Any]:
         seed = self._config.getoption("--antiphon-seed", None)
@@ -131,13 +142,14 @@ class Questions:
         wrong = ""
         try:
             report = question(subject, **asked)
-        except (SpecError, ArgumentError) as error:
+        except Told as error:
             wrong = str(error)
         if wrong:  # here: a failure inside the handler would show our code
             pytest.fail(wrong)
         if report.outcome is not Outcome.HOLDS:
             self._failures += 1
-            notes = [UNKNOWN] if report.outcome is Outcome.UNKNOWN else []
+            advice = f"{UNKNOWN}: {RAISE}" if _is_bounded(report) else UNKNOWN
+            notes = [advice] if report.outcome is Outcome.UNKNOWN else []
             pytest.fail("\n".join([str(report), *notes, *self._left(report, subject)]))
         return report
 
@@ -173,6 +185,13 @@ class Questions:
         directory = Path(self._config.invocation_params.dir, named)
         directory.mkdir(parents=True, exist_ok=True)
         return directory
+
+
+def _is_bounded(report: Any) -> bool:
+    """Return True if a bound has ended the question of a report."""
+    stopped = getattr(getattr(report, "exploration", report), "stopped", None)
+    reason = getattr(stopped, "reason", stopped)
+    return reason in _BOUNDS or (isinstance(reason, str) and reason != "")
 
 
 def _trace(report: Any) -> Trace | None:

@@ -124,7 +124,7 @@ class Report(model_verdict.Report):
             f"  {item.outcome.value:<9} {item.property}: {words.found(item)}".rstrip(": ")
             for item in self.verdicts
         ]
-        more = (words.explored(self.exploration), *self.notes, *self.shown())
+        more = (*words.lacking(self), words.explored(self.exploration), *self.notes, *self.shown())
         return "\n".join([*lines, *filter(None, more)])
 
     def _repr_html_(self) -> str:

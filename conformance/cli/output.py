@@ -124,14 +124,8 @@ def print_report(name: str, report: Report) -> None:
         verdicts.add_row(verdict.property, verdict.kind, mark(verdict.outcome), Text(words.found(verdict)))
     if report.verdicts:
         console.print(verdicts)
-    else:
-        console.print(
-            "nothing to judge: the specification has no property; mark one with @invariant, @witness or "
-            "@obligation",
-            style="yellow",
-        )
-    if not bound.module.actions:
-        console.print("no step is possible: no method is marked with @action", style="yellow")
+    for sentence in words.lacking(report):
+        console.print(sentence, style="yellow")
     if explored.states:
         console.print(words.explored(explored))
     measured = any(verdict.evidence.kind is EvidenceKind.MEASURED for verdict in report.verdicts)

@@ -23,6 +23,7 @@ from antiphon.conformance.judge.trace.members import MemberLogsError, member_log
 from antiphon.conformance.report.answers import Answer
 from antiphon.conformance.report.answers_of_runs import of_logs
 from antiphon.conformance.report.words import counted, in_logs
+from antiphon.model.bounds import Bounds
 from antiphon.model.verdict import Outcome
 from antiphon.spec.services.views import VIEW_SYNCHRONY
 
@@ -40,6 +41,7 @@ def verify(
     spark: Annotated[bool, options.SPARK] = False,
     master: Annotated[str | None, options.MASTER] = None,
     promise: Promise = None,
+    max_seconds: options.MaxSeconds = None,
     json: options.Json = False,
     *,
     reported: Reports,
@@ -47,7 +49,8 @@ def verify(
     """Judge the logs of many runs.
 
     The logs are judged in this process, or on Spark: if Spark is asked for, or there are more than two
-    million events. Both give the same result.
+    million events. Both give the same result. Spark judges all, whatever --max-seconds says. Logs that are
+    missing are unknown.
     """
     from antiphon.conformance.spark.pipeline.errors import InputError  # here: it takes long to load
     from antiphon.conformance.spark.pipeline.verification import verify as judge
@@ -59,8 +62,12 @@ def verify(
             _logs(path) as (logs, usual),
             working(f"judging {path}{f' on {where}' if where else ''}", console) as tell,
         ):
-            report = judge(logs, where, promise or usual, tell, jobs=os.cpu_count() or 1)
-            words = said({"--promise": promise, "--master": [where] if where else ()})
+            bounds = Bounds(seconds=max_seconds)
+            report = judge(logs, where, promise or usual, tell, jobs=os.cpu_count() or 1, bounds=bounds)
+            seconds = () if max_seconds is None else [f"{max_seconds:g}"]
+            words = said(
+                {"--promise": promise, "--master": [where] if where else (), "--max-seconds": seconds}
+            )
             again = shlex.join(["antiphon", "verify", path, *words])
             took = time.monotonic() - began
             reports.write(reported, lambda: _answer(path, logs, report, promise or usual, took, again))
@@ -78,7 +85,7 @@ def _answer(
     """Return the verdicts for the report files, with the directories of the runs where they are known."""
     from antiphon.conformance.spark.pipeline.runs import find_runs, is_lake
 
-    found = () if is_lake(Path(logs)) else find_runs([logs]).runs
+    found = find_runs([logs]).runs if report.runs and not is_lake(Path(logs)) else ()
     runs = {run.name: run.path for run in found}
     return Answer("verify", (of_logs(path, report, runs, promise, seconds, again),))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from antiphon.model.constraints import constraints_of
 from antiphon.model.notation import short_places
 from antiphon.model.trace import Trace
-from antiphon.model.verdict import EvidenceKind, Exploration, Outcome, Verdict
+from antiphon.model.verdict import EvidenceKind, Exploration, Outcome, Report, Verdict
 from antiphon.spec.lang import Program
 
 if TYPE_CHECKING:
@@ -77,6 +77,19 @@ def explored(exploration: Exploration) -> str:
     rate = f", {exploration.states / exploration.seconds:,.0f} states/s" if exploration.seconds > 0.05 else ""
     counts = f"{counted(exploration.states, 'state')}, {counted(exploration.transitions, 'transition')}"
     return f"{counts}, depth {exploration.depth}: {seen}; {exploration.seconds:.1f} s{rate}"
+
+
+def lacking(report: Report) -> list[str]:
+    """Return a sentence on each part that a specification needs for a verdict and does not have."""
+    sentences = []
+    if not report.verdicts:
+        sentences.append(
+            "nothing to judge: the specification has no property; mark one with @invariant, @witness or "
+            "@obligation"
+        )
+    if not report.program.module.actions:
+        sentences.append("no step is possible: no method is marked with @action")
+    return sentences
 
 
 def in_logs(report: VerifyReport) -> list[tuple[str, Counter[Outcome], str]]:

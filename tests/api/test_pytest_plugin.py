@@ -50,6 +50,16 @@ class Hopeful(Turnstile):
         return all(self.inside[p] for p in self.each(Process))
 
 
+class Bare(Spec):
+    """Of which nothing is asked."""
+
+    open: bool = False
+
+    @action
+    def push(self) -> None:
+        self.open = True
+
+
 class Hidden(Turnstile, refines=Turnstile):
     """Which is one."""
 
@@ -89,7 +99,7 @@ class Stuck(Real):
 SPECIFIED = '''
 import pytest
 
-from doors import Hopeful, Open
+from doors import Bare, Hopeful, Open
 
 
 def test_a_specification_that_is_broken(antiphon):
@@ -98,6 +108,10 @@ def test_a_specification_that_is_broken(antiphon):
 
 def test_nothing_to_judge(antiphon):
     antiphon.check(Hopeful)
+
+
+def test_a_specification_without_properties(antiphon):
+    antiphon.check(Bare)
 
 
 def test_twice(antiphon):
@@ -192,8 +206,8 @@ def output(home: Path) -> str:
 
 
 def test_what_holds_passes_and_the_rest_does_not(output: str) -> None:
-    assert output.splitlines()[0].split()[0] == "...FFFFFF."
-    assert "6 failed, 4 passed" in output
+    assert output.splitlines()[0].split()[0] == "...FFFFFFF."
+    assert "7 failed, 4 passed" in output
 
 
 def test_a_failure_shows_the_line_of_the_test_and_the_run(output: str) -> None:
@@ -209,8 +223,14 @@ def test_what_is_unknown_does_not_pass_and_says_why(output: str) -> None:
     bound = said_of(output, "test_a_bound")
     assert "unknown" in bound
     assert "the bound of 1 states ended the walk" in bound
-    assert "what is unknown does not pass" in bound
+    assert "what is unknown does not pass: raise the bound" in bound
     assert "unknown" in said_of(output, "test_nothing_to_judge")
+    bare = said_of(output, "test_a_specification_without_properties")
+    assert "nothing to judge: the specification has no property" in bare
+    assert "what is unknown does not pass\n" in bare
+    logs = said_of(output, "test_no_logs")
+    assert "UniformTotalOrder: unknown 1: no run; a run is a directory that holds process-0.ndjson" in logs
+    assert "raise the bound" not in logs
 
 
 def test_a_question_that_cannot_be_asked_fails_without_our_traceback(output: str) -> None:
@@ -219,6 +239,7 @@ def test_a_question_that_cannot_be_asked_fails_without_our_traceback(output: str
     assert "implementations.py" not in said
     logs = said_of(output, "test_no_logs")
     assert "in_tests.py" not in logs
+    assert "Traceback" not in output
 
 
 def test_a_failure_leaves_a_trace_that_runs_again_a_picture_and_a_page(

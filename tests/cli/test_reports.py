@@ -11,6 +11,12 @@ import pytest
 from tests.cli.conftest import write_swap
 from tests.report.forms import read_junit, read_sarif
 
+from antiphon.conformance.cli import cluster
+from antiphon.conformance.judge.history import judge_run
+from antiphon.conformance.judge.trace import load_run
+from antiphon.conformance.run.cluster import ClusterResult, ClusterSettings
+from antiphon.conformance.run.cluster.result import PROMISE
+
 Run = Callable[..., Any]
 SMALL = ("--processes", 2, "--messages", 1, "--losses", 0, "--timeouts", 0)
 UNDISTURBED = ("--loss-rate", 0, "--duplication-rate", 0, "--reordering-rate", 0)
@@ -79,6 +85,50 @@ def test_all_commands_make_the_same_reports(asked: Callable[..., Any], tmp_path:
     ends = {"check": "cli_courier.py", "verify": ".ndjson", "swarm": "schedule.json"}
     assert at.endswith(ends.get(name, ".py"))
     assert shown.code_flows
+    assert "<svg" in files["html"]
+    assert json.loads(files["perfetto"])["traceEvents"]
+    assert files["shiviz"].startswith("(?<event>")
+
+
+@pytest.mark.parametrize("made", [True, False], ids=["empty", "missing"])
+def test_logs_that_are_not_there_are_unknown_with_a_report(
+    asked: Callable[..., Any], tmp_path: Path, made: bool
+) -> None:
+    """In a CI it is the run that failed to write them."""
+    if made:
+        (tmp_path / "none").mkdir()
+    given, files = asked("verify", "none", "--promise", "uniform-total-order")
+    assert given.code == 2, given.err
+    reason = "no run; a run is a directory" if made else "there is no such file or directory"
+    assert reason in " ".join(given.out.split())
+    root = read_junit(files["junit"])
+    cases = {case.attrib["name"]: [child.tag for child in case] for case in root.iter("testcase")}
+    assert cases["UniformTotalOrder"] == ["error"]
+    levels = {result.rule_id: result.level for result in read_sarif(files["sarif"]).results}
+    assert levels["antiphon/UniformTotalOrder"] == "warning"
+    assert reason in files["html"]
+
+
+def test_a_cluster_that_breaks_its_promise_is_red_in_every_report(
+    asked: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The processes are left out here: their logs are written by hand, with two messages swapped."""
+    logs = tmp_path / "logs" / "a"
+    write_swap(logs)
+    judged = judge_run(load_run(logs), PROMISE)
+    result = ClusterResult(ClusterSettings(), logs, "a", 1.0, (2, 2, 2), {}, (0, 0, 0), (), judged)
+    monkeypatch.setattr(cluster, "run_cluster", lambda *_, **__: result)
+    given, files = asked("cluster", "rbp", "--log", tmp_path / "runs")
+    assert given.code == 1, given.err
+    root = read_junit(files["junit"])
+    cases = {case.attrib["name"]: [child.tag for child in case] for case in root.iter("testcase")}
+    assert cases["UniformTotalOrder"][0] == "failure"
+    run = read_sarif(files["sarif"])
+    (found,) = [item for item in run.results if item.rule_id == "antiphon/UniformTotalOrder"]
+    place = found.locations[0].physical_location
+    assert place is not None
+    assert (found.level, place.artifact_location.uri) == ("error", "logs/a/process-2.ndjson")
+    assert [flow.id for flow in found.code_flows[0].thread_flows] == ["process 0", "process 1", "process 2"]
     assert "<svg" in files["html"]
     assert json.loads(files["perfetto"])["traceEvents"]
     assert files["shiviz"].startswith("(?<event>")

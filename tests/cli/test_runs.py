@@ -97,7 +97,7 @@ def test_a_cluster_without_faults_that_were_asked_for_is_unknown(antiphon: Run, 
         (("lockstep", "rbp", "--fault", "keep-token"), "did you mean 'keeps-token'?"),
         (("lockstep", "rbp", "--engine", "z3"), "--engine z3: it is one of 'generated', 'reference'"),
         (("stateful", "rbp", "--runs", 0), "--runs"),
-        (("verify", "nowhere"), "nowhere"),
+        (("verify", "cli_courier.py"), "cli_courier.py: not a log"),
         (("verify", "nowhere", "--promise", "safe-delivry"), "did you mean 'safe-delivery'?"),
     ],
 )
@@ -126,6 +126,22 @@ def test_few_logs_are_judged_here_without_spark(
     for asked in (("--spark",), ("--master", "local[2]")):
         refused = antiphon("verify", tmp_path, *asked)
         assert (refused.code, "needs Spark, which is not installed (no pyspark)" in refused.err) == (64, True)
+
+
+def test_runs_that_there_was_no_time_to_judge_are_unknown(antiphon: Run, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        for process in range(2):
+            write_log(tmp_path / name, process, delivery("0:1", 1))
+    asked = ("verify", tmp_path, "--promise", "prefix-order")
+    assert antiphon(*asked, "--max-seconds", 60, "--json").document.report["counts"] == (
+        antiphon(*asked, "--json").document.report["counts"]
+    )
+    answer = antiphon(*asked, "--max-seconds", 0)
+    assert answer.code == 2
+    told = " ".join(answer.out.split())
+    assert "the bound of 0 seconds ended the judging after 0 of 2 runs" in told
+    report = antiphon(*asked, "--max-seconds", 0, "--json").document.report
+    assert report["counts"]["UniformTotalOrder"] == {"unknown": 2}
 
 
 def test_a_run_of_logs_has_a_picture(antiphon: Run, tmp_path: Path) -> None:

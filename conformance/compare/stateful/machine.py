@@ -60,8 +60,8 @@ class StatefulReport:
     """Result of random runs: the numbers of runs and steps, the seed, and the shortened difference, if any.
 
     A run that reaches a state without steps begins again and is still one run. `runs` counts them up to the
-    first difference; `steps` counts also the steps that were taken to shrink it. `met` counts the different transitions that were taken, of the `transitions` of the bounded model. These
-    are counted only in a model of at most `MOST_STATES` states, when no difference was found; a larger model
+    first difference; `steps` counts also the steps that were taken to shrink it. `met` counts the different
+    transitions that were taken, of the `transitions` of the bounded model. These are counted only in a model of at most `MOST_STATES` states, when no difference was found; a larger model
     is `large`. `stopped` is the bound that ended the runs. `actions` counts the steps by action, and `taken`
     has the different transitions, each as a state and a step.
     """

@@ -20,6 +20,14 @@ class InputError(PipelineError):
     """Error: the request names something that does not exist, or would overwrite something."""
 
 
+class NothingThere(InputError):
+    """Error: there is no log at a path; `reason` says why, without the path."""
+
+    def __init__(self, path: object, reason: str) -> None:
+        self.reason = reason
+        super().__init__(f"{path}: {reason}")
+
+
 class NoJava(MissingExtra, PipelineError):
     """Error: there is no Java that Spark could run on; the message lists the tried ones, and how to install
     one.

@@ -7,8 +7,9 @@ runs are judged in parallel processes. The judge is the one that tasks of Spark 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -19,6 +20,8 @@ from antiphon.conformance.judge.trace import load_run
 from antiphon.conformance.spark.pipeline.errors import PipelineError
 from antiphon.conformance.spark.pipeline.report import SHOWN_MAX, Damage, RunVerdict, VerifyReport
 from antiphon.conformance.spark.pipeline.runs import FoundRun
+from antiphon.model.bounds import UNBOUNDED, Bounds
+from antiphon.model.limits import Limits, under_limits
 from antiphon.model.verdict import Outcome
 
 BYTES_MAX: Final = 200 << 20
@@ -60,6 +63,7 @@ def judge_here(
     promise: Collection[str],
     tell: Callable[[str], None] | None = None,
     jobs: int = 1,
+    bounds: Bounds = UNBOUNDED,
 ) -> VerifyReport:
     """Judge runs in this process, without Spark.
 
@@ -68,6 +72,7 @@ def judge_here(
         promise: the system's promise.
         tell: called now and then with the progress.
         jobs: the number of processes, if there is enough work. They start as `multiprocessing` spawns them.
+        bounds: the seconds after which no other run is judged. The runs that are left are unknown.
     """
     names = properties_of(promise)
     counts: dict[str, Counter[Outcome]] = {name: Counter() for name in names}
@@ -76,21 +81,29 @@ def judge_here(
     unknown: dict[str, str] = {}
     damage: list[Damage] = []
     hints: set[str] = set()
-    faults = events = 0
-    for number, (run, found) in enumerate(zip(runs, _judged(runs, promise, jobs), strict=True), 1):
-        for outcome, finding, told in found.verdicts:
-            counts[finding.property][outcome] += 1
-            judged[finding.property] += finding.judged
-            if outcome is Outcome.VIOLATED and len(broken[finding.property]) < SHOWN_MAX:
-                broken[finding.property].append(RunVerdict(run.name, outcome, finding))
-            elif outcome is Outcome.UNKNOWN:
-                unknown.setdefault(finding.property, f"{run.name}: {told}")
-        damage += found.damage[: SHOWN_MAX - len(damage)]
-        faults += found.faults
-        events += found.events
-        hints.update(found.hints)
-        if tell is not None:
-            tell(f"{number:,} of {len(runs):,} runs")
+    faults = events = number = 0
+    with under_limits(bounds) as limits, closing(_judged(runs, promise, jobs)) as results:
+        for number, (run, found) in enumerate(zip(runs, _in_time(results, limits), strict=False), 1):
+            for outcome, finding, told in found.verdicts:
+                counts[finding.property][outcome] += 1
+                judged[finding.property] += finding.judged
+                if outcome is Outcome.VIOLATED and len(broken[finding.property]) < SHOWN_MAX:
+                    broken[finding.property].append(RunVerdict(run.name, outcome, finding))
+                elif outcome is Outcome.UNKNOWN:
+                    unknown.setdefault(finding.property, f"{run.name}: {told}")
+            damage += found.damage[: SHOWN_MAX - len(damage)]
+            faults += found.faults
+            events += found.events
+            hints.update(found.hints)
+            if tell is not None:
+                tell(f"{number:,} of {len(runs):,} runs")
+    stopped = ""
+    if left := len(runs) - number:
+        bound = bounds.reached(0, limits.elapsed())
+        stopped = f"{bound} ended the judging after {number:,} of {len(runs):,} runs"
+        for name in names:
+            counts[name][Outcome.UNKNOWN] += left
+            unknown.setdefault(name, stopped)
     return VerifyReport(
         counts=counts,
         verdicts=tuple(_in_turn(broken))[:SHOWN_MAX],
@@ -103,10 +116,21 @@ def judge_here(
         judged={name: judged[name] for name in names},
         unknown=unknown,
         hints=tuple(sorted(hints)),
+        stopped=stopped,
     )
 
 
-def _judged(runs: Sequence[FoundRun], promise: Collection[str], jobs: int) -> Iterator[_Judged]:
+def _in_time(results: Iterator[_Judged], limits: Limits) -> Iterator[_Judged]:
+    """Yield results until the time is over."""
+    while limits.bounds.reached(0, limits.elapsed()) is None:
+        try:
+            result = next(results)
+        except StopIteration:
+            return
+        yield result
+
+
+def _judged(runs: Sequence[FoundRun], promise: Collection[str], jobs: int) -> Generator[_Judged, None, None]:
     """Yield the verdicts about each run, in their order."""
     judge = partial(_judge, tuple(promise) if not isinstance(promise, str) else (promise,))
     if jobs == 1 or len(runs) == 1 or volume(runs) < _ONE_PROCESS_BYTES:

@@ -6,11 +6,11 @@ Plain data, made from the small verdict table; it knows neither Spark nor files.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from antiphon.conformance.judge.history import Finding
+from antiphon.conformance.judge.history import Finding, properties_of
 from antiphon.model.verdict import Outcome
 
 SHOWN_MAX: Final = 20
@@ -66,6 +66,15 @@ class VerifyReport:
     judged: Mapping[str, int] = field(default_factory=dict)
     unknown: Mapping[str, str] = field(default_factory=dict)
     hints: tuple[str, ...] = ()
+    stopped: str = ""
+    """The bound that ended the judging before the last run, or ""."""
+
+    @classmethod
+    def of_nothing(cls, promise: Collection[str], reason: str) -> VerifyReport:
+        """Return the report on logs that are not there: each property is unknown, for this reason."""
+        names = properties_of(promise)
+        counts = {name: Counter({Outcome.UNKNOWN: 1}) for name in names}
+        return cls(counts, (), (), 0, 0, 0, 0, 0, unknown=dict.fromkeys(names, reason))
 
     def __repr__(self) -> str:
         return f"<VerifyReport: {self.outcome.value}, {self.runs} runs, {self.violated} violations>"

@@ -23,7 +23,7 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from antiphon.conformance.judge.trace import logs_among
-from antiphon.conformance.spark.pipeline.errors import InputError
+from antiphon.conformance.spark.pipeline.errors import InputError, NothingThere
 
 NO_RUN: Final = "no run; a run is a directory that holds process-0.ndjson, process-1.ndjson, ..."
 _THREADS: Final = 16
@@ -124,7 +124,7 @@ def runs_at(paths: Iterable[str]) -> list[FoundRun]:
     for path in paths:
         matching = [path] if Path(path).exists() else sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - a whole path is the pattern
         if not matching:
-            raise InputError(f"{path}: there is no such file or directory, and no match of such a pattern")
+            raise NothingThere(path, "there is no such file or directory, and no match of such a pattern")
         for match in map(Path, matching):
             if match.is_dir():
                 found |= {run.path: run for run in _runs_in(match)}
@@ -158,7 +158,7 @@ def _runs_in(source: Path) -> list[FoundRun]:
         return [_run(str(source))]
     runs = [run for run in inner if run.logs or not (run.name.startswith(".") or is_lake(Path(run.path)))]
     if not runs:
-        raise InputError(f"{source}: {NO_RUN}")
+        raise NothingThere(source, NO_RUN)
     return runs
 
 

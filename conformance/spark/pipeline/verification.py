@@ -10,10 +10,11 @@ from pathlib import Path
 
 from antiphon.conformance.extras import needs_spark
 from antiphon.conformance.judge.history import TOTAL_ORDER, PromiseError, properties_of
-from antiphon.conformance.spark.pipeline.errors import InputError
+from antiphon.conformance.spark.pipeline.errors import InputError, NothingThere
 from antiphon.conformance.spark.pipeline.in_process import BYTES_MAX, judge_here, volume
 from antiphon.conformance.spark.pipeline.report import VerifyReport
 from antiphon.conformance.spark.pipeline.runs import find_runs, is_lake, local_path
+from antiphon.model.bounds import UNBOUNDED, Bounds
 
 
 def verify(
@@ -22,9 +23,10 @@ def verify(
     promise: Collection[str] = (TOTAL_ORDER,),
     tell: Callable[[str], None] | None = None,
     jobs: int = 1,
+    bounds: Bounds = UNBOUNDED,
 ) -> VerifyReport:
-    """Judge a lake (`ingest`), or the logs at `path`, as `ingest` takes them. A violated property or damaged
-    logs are a result; see `VerifyReport.outcome`.
+    """Judge a lake (`ingest`), or the logs at `path`, as `ingest` takes them. A violated property, damaged
+    logs and missing logs are a result; see `VerifyReport.outcome`.
 
     Args:
         path: a lake, or logs.
@@ -36,9 +38,10 @@ def verify(
         jobs: the number of processes that judge logs without Spark. A program that uses several must not
             call this function while it is imported, since each of
             the processes imports it again.
+        bounds: the seconds after which no other run is judged in this process. Spark judges all.
 
     Raises:
-        InputError: there is nothing to judge at `path`, the promise is unknown, or this is no master.
+        InputError: what is at `path` is no log, the promise is unknown, or this is no master.
         MissingExtra: Spark is needed, and not installed.
         PipelineError: no Java, a full disk, or Spark failed.
     """
@@ -52,10 +55,13 @@ def verify(
         from antiphon.conformance.spark.pipeline.judging import judge_lake  # here: Spark is an extra
 
         return judge_lake(place, master, promise, tell)
-    found = find_runs([path])
+    try:
+        found = find_runs([path])
+    except NothingThere as nothing:
+        return VerifyReport.of_nothing(promise, nothing.reason)
     if master is None and not found.uris:
         if volume(found.runs) <= BYTES_MAX:
-            return judge_here(found.runs, promise, tell, jobs)
+            return judge_here(found.runs, promise, tell, jobs, bounds)
         needs_spark(f"{path} has more than {BYTES_MAX >> 20} MB of logs, and verify")
     else:
         needs_spark("verify at this address" if found.uris else "verify with a master")
