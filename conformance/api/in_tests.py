@@ -23,6 +23,7 @@ from antiphon.model.export import TraceFileError, save
 from antiphon.model.files import write_whole
 from antiphon.model.verdict import Outcome
 from antiphon.programs import Subject
+from antiphon.pytest_plugin import PROFILE, Budgets
 from antiphon.results import Trace
 from antiphon.spec.lang import Program, Spec
 from antiphon.spec.lang.errors import Told
@@ -94,14 +95,14 @@ class Questions:
     def simulate(self, subject: Subject, *, max_seconds: float | None = MAX_SECONDS, **more: Any) -> Report:
         """Assert that random walks of a specification break nothing."""
         __tracebackhide__ = True
-        return self._ask(antiphon.simulate, subject, max_seconds=max_seconds, **self._seeded(more))
+        return self._ask(antiphon.simulate, subject, max_seconds=max_seconds, **more)
 
     def lockstep(
         self, bound: Bound, *, max_seconds: float | None = MAX_SECONDS, **more: Any
     ) -> LockstepReport:
         """Assert that an implementation does the same as its specification, in every transition."""
         __tracebackhide__ = True
-        return self._ask(antiphon.lockstep, bound, max_seconds=max_seconds, **self._seeded(more))
+        return self._ask(antiphon.lockstep, bound, max_seconds=max_seconds, **more)
 
     def stateful(
         self, bound: Bound, *, max_seconds: float | None = MAX_SECONDS, **more: Any
@@ -118,7 +119,7 @@ class Questions:
         seed = self._config.getoption("--hypothesis-seed", None)
         if str(seed or "").isdigit():
             asked["seed"] = int(str(seed))
-        return self._ask(antiphon.stateful, bound, max_seconds=max_seconds, **self._seeded(asked | more))
+        return self._ask(antiphon.stateful, bound, max_seconds=max_seconds, **asked | more)
 
     def verify(
         self, path: str | Path, *, max_seconds: float | None = MAX_SECONDS, **more: Any
@@ -127,18 +128,25 @@ class Questions:
         __tracebackhide__ = True
         return self._ask(antiphon.verify, path, max_seconds=max_seconds, **more)
 
-    def _seeded(self, asked: dict[str, Any]) -> dict[str, Any]:
-        seed = self._config.getoption("--antiphon-seed", None)
-        return asked if seed is None else asked | {"seed": seed}
+    def _budgets(self) -> Budgets:
+        """Return the arguments that count whatever a test says: those of the chosen profile, and those of
+        options, which count more.
+        """
+        options = {
+            name: self._config.getoption(f"--antiphon-{name.replace('_', '-')}", None)
+            for name in ("max_seconds", "seed")
+        }
+        given = {name: value for name, value in options.items() if value is not None}
+        profile: Budgets = self._config.stash[PROFILE]
+        return {**profile, **given}
 
     def _ask(self, question: Callable[..., R], subject: Any, **asked: Any) -> R:
         """Call a function of `antiphon` and return its report; fail the test unless the outcome is
         `holds`.
         """
         __tracebackhide__ = True
-        budget = self._config.getoption("--antiphon-max-seconds", None)
-        if budget is not None and "max_seconds" in asked:
-            asked["max_seconds"] = budget
+        known = inspect.signature(question).parameters
+        asked |= {name: value for name, value in self._budgets().items() if name in known}
         wrong = ""
         try:
             report = question(subject, **asked)

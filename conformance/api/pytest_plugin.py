@@ -1,4 +1,5 @@
-"""The pytest plugin: a fixture `antiphon`, whose questions fail a test, and three options.
+"""The pytest plugin: a fixture `antiphon`, whose questions fail a test, its options, and profiles: named
+budgets, of which the command line chooses one.
 
 pytest loads it in every run of every project where antiphon is installed. So it must import nothing of this
 package before the fixture is used.
@@ -9,6 +10,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+
+Budgets = dict[str, int | float]
+"""Values of arguments of questions, by name."""
+
+PROFILE: pytest.StashKey[Budgets] = pytest.StashKey()
+"""Key of the chosen profile's budgets in the stash of pytest's configuration."""
+
+BUDGETS = {
+    "max_seconds": float, "max_memory_mb": int, "max_states": int, "max_depth": int, "max_transitions": int,
+    "runs": int, "steps": int, "walks": int, "seed": int,
+}  # fmt: skip
+"""Arguments of questions that a profile may have, each with the function that reads its value."""
 
 if TYPE_CHECKING:
     from antiphon.in_tests import Questions
@@ -32,8 +45,47 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     )
     group.addoption("--antiphon-seed", type=int, metavar="N", help="number of the random runs")
     group.addoption(
+        "--antiphon-profile", metavar="NAME", help="the budgets of this line of antiphon_profiles count"
+    )
+    parser.addini(
+        "antiphon_profiles",
+        "budgets of questions by name, a profile a line: ci: max_seconds=10 runs=50",
+        type="linelist",
+    )
+    group.addoption(
         "--antiphon-save", metavar="DIR", help="where a failure leaves its trace, its picture and its page"
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Read the profile that the command line chooses."""
+    chosen = config.getoption("--antiphon-profile", None)
+    profiles: dict[str, str] = {}
+    for line in config.getini("antiphon_profiles") if chosen is not None else ():
+        name, _, budgets = line.partition(":")
+        profiles[name.strip()] = budgets
+    if chosen is not None and chosen not in profiles:
+        known = ", ".join(profiles) or "none"
+        raise pytest.UsageError(
+            f"--antiphon-profile {chosen}: no such line in the ini option antiphon_profiles; it has {known}"
+        )
+    config.stash[PROFILE] = {} if chosen is None else _budgets(chosen, profiles[chosen])
+
+
+def _budgets(profile: str, text: str) -> Budgets:
+    """Return the budgets of a profile: words like `max_seconds=10`."""
+    found: Budgets = {}
+    for word in text.split():
+        name, _, value = word.partition("=")
+        if name not in BUDGETS:
+            raise pytest.UsageError(
+                f"antiphon_profiles: {profile}: no budget {name!r}; known: {', '.join(BUDGETS)}"
+            )
+        try:
+            found[name] = BUDGETS[name](value)
+        except ValueError as error:
+            raise pytest.UsageError(f"antiphon_profiles: {profile}: {word}: {error}") from error
+    return found
 
 
 @pytest.fixture

@@ -7,10 +7,13 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 import antiphon
+from antiphon.pytest_plugin import pytest_configure
 
 DOORS = '''
 from antiphon.spec.lang import Const, Index, Map, Spec, action, everywhere, invariant, require, witness
@@ -138,6 +141,11 @@ def test_what_holds_passes(antiphon):
     assert antiphon.program(Turnstile, processes=3).constants == {"processes": 3}
 
 
+def test_a_profile_counts_more_than_the_test_and_an_option_more_than_the_profile(antiphon):
+    assert antiphon.simulate(Turnstile, walks=50, steps=1).exploration.transitions == 2
+    assert antiphon.stateful(Real, seed=1, runs=1).seed == 5
+
+
 def test_its_modules_are_loaded_as_they_are():
     import sys
     from antiphon.spec.lang import foreign
@@ -202,12 +210,15 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def output(home: Path) -> str:
     """Output of a run of all the tests."""
-    return run(home, "--antiphon-save", "left", "--antiphon-seed", "5", "-p", "no:xdist").stdout
+    profiles = ("-o", "antiphon_profiles=other: walks=9\nfew: walks=2 seed=7", "--antiphon-profile", "few")
+    return run(
+        home, "--antiphon-save", "left", "--antiphon-seed", "5", "-p", "no:xdist", *profiles
+    ).stdout
 
 
 def test_what_holds_passes_and_the_rest_does_not(output: str) -> None:
-    assert output.splitlines()[0].split()[0] == "...FFFFFFF."
-    assert "7 failed, 4 passed" in output
+    assert output.splitlines()[0].split()[0] == "....FFFFFFF."
+    assert "7 failed, 5 passed" in output
 
 
 def test_a_failure_shows_the_line_of_the_test_and_the_run(output: str) -> None:
@@ -279,6 +290,20 @@ def test_workers_leave_their_files_in_one_directory(tmp_path: Path) -> None:
         "test_specified.py-test_twice.html",
         "test_specified.py-test_twice-2.html",
     }
+
+
+@pytest.mark.parametrize(
+    ("chosen", "lines", "says"),
+    [
+        ("ci", ["few: runs=1"], "--antiphon-profile ci: no such line .* it has few"),
+        ("few", ["few: rnus=1"], "few: no budget 'rnus'; known: max_seconds, "),
+        ("few", ["few: runs=many"], "few: runs=many: invalid literal"),
+    ],
+)
+def test_a_profile_that_cannot_be_read_ends_pytest(chosen: str, lines: list[str], says: str) -> None:
+    config: Any = SimpleNamespace(getoption=lambda *_: chosen, getini=lambda _: lines, stash={})
+    with pytest.raises(pytest.UsageError, match=says):
+        pytest_configure(config)
 
 
 def test_the_plugin_loads_nothing_of_the_house() -> None:

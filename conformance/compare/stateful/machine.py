@@ -61,9 +61,10 @@ class StatefulReport:
 
     A run that reaches a state without steps begins again and is still one run. `runs` counts them up to the
     first difference; `steps` counts also the steps that were taken to shrink it. `met` counts the different
-    transitions that were taken, of the `transitions` of the bounded model. These are counted only in a model of at most `MOST_STATES` states, when no difference was found; a larger model
-    is `large`. `stopped` is the bound that ended the runs. `actions` counts the steps by action, and `taken`
-    has the different transitions, each as a state and a step.
+    transitions that were taken, of the `transitions` of the bounded model. These are counted only in a model
+    of at most `MOST_STATES` states, when no difference was found; a larger model is `large`. `stopped` is the
+    bound that ended the runs. `actions` counts the steps by action, and `taken` has the different
+    transitions, each as a state and a step.
     """
 
     program: Program
