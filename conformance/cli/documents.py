@@ -550,13 +550,16 @@ class CoverageOfRuns(Document, tag="coverage-of-runs", kw_only=True):
 
 
 class Replay(Document, tag="replay", kw_only=True):
-    """Document of `antiphon replay`."""
+    """Document of `antiphon replay`. `failure` says why a trace of another tool is none of the specification;
+    then there is no `trace`.
+    """
 
     file: str
     on: Literal["specification", "implementation"]
     reason: str
-    trace: TraceDocument
+    trace: TraceDocument | None
     difference: DifferenceDocument | None = None
+    failure: FailedTrace | None = None
     written: str | None = None
 
 

@@ -135,10 +135,10 @@ TraceFile = Annotated[
 ]
 TraceSpecification = Annotated[
     str | None,
-    typer.Argument(
-        metavar="[SPEC]",
-        help="The specification, where FILE names none (a trace of another tool) or one that has moved.",
-        show_default=False,
+    _option(
+        "--as",
+        about="The specification, where FILE names none (of Apalache or Quint) or one that has moved.",
+        metavar="SPEC",
     ),
 ]
 Specification = Annotated[

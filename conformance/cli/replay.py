@@ -15,12 +15,17 @@ import typer
 import antiphon
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.options import Variant
+from antiphon.conformance.cli.trace import failed_document, print_failure
 from antiphon.conformance.compare.lockstep import LOCKSTEP
 from antiphon.conformance.compare.replay import on_implementation, on_specification, regression_test
+from antiphon.conformance.compare.validation import ObservationError, Validation, read_logs, validate
 from antiphon.conformance.report.documents import trace_document
-from antiphon.model.export import binding_in
+from antiphon.conformance.report.words import counted
+from antiphon.model.export import binding_in, foreign_in
 from antiphon.model.notation import short_places
 from antiphon.model.verdict import Outcome
+from antiphon.programs import called
+from antiphon.spec.lang import Program
 
 
 class On(Enum):
@@ -51,12 +56,14 @@ def replay(
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Run a saved trace again, exactly, or look for one of another tool in a specification."""
+    """Run a saved trace again, exactly, or hold one of another tool against a specification."""
     if variant.words() and specification is None:
         raise output.UsageProblem(
             f"{shlex.join(variant.words())}: constants are of a specification that is named: "
-            f"antiphon replay {file} SPEC; a trace of antiphon has its own"
+            f"antiphon replay {file} --as SPEC; a trace of antiphon has its own"
         )
+    if specification is not None and on is On.SPECIFICATION and not binding and foreign_in(file) is not None:
+        return _held(file, variant.program(specification), specification, pytest, json=json)
     subject = variant.program(specification) if specification and variant.words() else specification
     trace = antiphon.load(file, subject)
     binding = binding or binding_in(file)
@@ -91,3 +98,54 @@ def replay(
         output.out().print(f"regression test written: {written}")
     output.last_line(replayed.outcome, short_places(replayed.reason))
     return replayed.outcome.exit_code
+
+
+def _held(file: Path, program: Program, specification: str, pytest: Path | None, *, json: bool) -> int:
+    """Hold a trace of another tool against a specification: it holds if every step is one of the
+    specification, and no property is false.
+    """
+    try:
+        found = validate(program, read_logs(program, [file]))
+    except ObservationError as error:
+        raise output.UsageProblem(str(error)) from error
+    reason = _reason(found)
+    written = None
+    if pytest is not None:
+        if found.trace is None:
+            raise output.UsageProblem(f"--pytest: there is nothing to assert: {reason}")
+        trace = antiphon.load(file, program)
+        text = regression_test(trace, file, pytest, outcome=found.outcome.value, specification=specification)
+        written = output.write_text("--pytest", pytest, text)
+    if json:
+        return output.finish(
+            documents.Replay(
+                outcome=found.outcome, file=str(file), on="specification", reason=reason,
+                trace=None if found.trace is None else trace_document(found.trace),
+                failure=None if found.failure is None else failed_document(found), written=written,
+            )
+        )  # fmt: skip
+    if found.failure is not None:
+        print_failure(found, found.failure)
+    elif found.trace is not None:
+        output.print_trace(found.trace)
+    if written:
+        output.out().print(f"regression test written: {written}")
+    output.last_line(found.outcome, short_places(reason))
+    return found.outcome.exit_code
+
+
+def _reason(found: Validation) -> str:
+    """Return the result of holding a trace of another tool against a specification, in one sentence."""
+    name, failed = called(found.program.spec), found.failure
+    if failed is not None and found.outcome is Outcome.VIOLATED:
+        (line, obstacles), *_ = failed.stuck[0].lines
+        nearest = obstacles[0] if obstacles else "nothing is possible"
+        if line.line == 0:
+            return f"states[0] is no initial state of {name}: {nearest}"
+        return f"no step of {name} leads from states[{line.line - 1}] to states[{line.line}]: {nearest}"
+    if found.broken:
+        return f"{', '.join(found.broken)} {'is' if len(found.broken) == 1 else 'are'} false; {found.reason}"
+    if found.trace is None:
+        return found.reason
+    steps = counted(found.lines - 1, "step")
+    return f"{steps} of the trace, each one of {name}, or none where nothing changes"

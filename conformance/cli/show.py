@@ -56,7 +56,7 @@ def show(
 ) -> int:
     """Show a saved trace: its steps, their changes, and the messages between processes; or the logs of a run.
 
-    A trace of another tool, without SPEC, is shown as its states.
+    A trace of another tool, without --as, is shown as its states.
     """
     if file.is_dir():
         promised = promise or [TOTAL_ORDER]
@@ -163,7 +163,7 @@ def _foreign(file: Path, run: ForeignRun, picture: Path | None, *, everything: b
 def _no_lanes(option: str, file: Path) -> str:
     return (
         f"{option}: {file} is a trace of another tool, which says nothing of processes and messages; name "
-        f"the specification: antiphon show {file} SPEC"
+        f"the specification: antiphon show {file} --as SPEC"
     )
 
 

@@ -136,12 +136,13 @@ def _document(name: str, found: Validation, again: str, saved: str | None) -> do
         seconds=round(found.seconds, 3),
         reproduce=again,
         trace=None if found.trace is None else trace_document(found.trace),
-        failure=None if found.failure is None else _failure(found),
+        failure=None if found.failure is None else failed_document(found),
         saved=saved,
     )
 
 
-def _failure(found: Validation) -> documents.FailedTrace:
+def failed_document(found: Validation) -> documents.FailedTrace:
+    """Return the reasons why logs have no explanation, as a document."""
     failed = found.failure
     assert failed is not None
     return documents.FailedTrace(
@@ -179,7 +180,7 @@ def _line(seen: Observation) -> documents.LineDocument:
 def _print(found: Validation, showing: Showing) -> None:
     console = output.out()
     if found.failure is not None:
-        _print_failure(found, found.failure)
+        print_failure(found, found.failure)
     elif found.trace is not None and found.broken:
         output.print_trace(found.trace)
         if not showing.no_diagram:
@@ -189,7 +190,8 @@ def _print(found: Validation, showing: Showing) -> None:
         console.print(f"an explanation: {counted(len(found.trace), 'step')}{hidden}")
 
 
-def _print_failure(found: Validation, failed: Failure) -> None:
+def print_failure(found: Validation, failed: Failure) -> None:
+    """Print how far logs are explained, the possible states there, and what keeps the next lines back."""
     console = output.out()
     console.print(f"explained: {failed.explained:,} of {failed.total:,} observations, up to here:")
     for seen in failed.lines:

@@ -7,6 +7,7 @@ from antiphon.model.export.itf import (
     ForeignTraceError,
     TraceFileError,
     binding_in,
+    foreign_in,
     load,
     save,
     specification_name,
@@ -19,6 +20,6 @@ from antiphon.model.export.tla import tla
 
 __all__ = [
     "ITF_VERSION", "MOST_STATES", "ForeignRun", "ForeignTraceError", "PromelaModel", "TlaModule",
-    "TraceFileError", "binding_in", "dot", "graphml", "labelled", "load", "members_of", "promela", "save",
-    "specification_name", "text", "tla",
+    "TraceFileError", "binding_in", "dot", "foreign_in", "graphml", "labelled", "load", "members_of",
+    "promela", "save", "specification_name", "text", "tla",
 ]  # fmt: skip

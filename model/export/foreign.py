@@ -6,7 +6,8 @@
    spelling: an index as its number or as `p1`, a member of an enumeration as a string, an optional value as
    itself.
 3. Each state must follow from the one before by a step of the specification, that of `mbt::actionTaken` where
-   the specification has an action of this name. A state that repeats the one before needs no step.
+   the specification has an action of this name, with the arguments that `mbt::nondetPicks` has. A state that
+   repeats the one before needs no step.
 """
 
 from __future__ import annotations
@@ -21,11 +22,14 @@ from antiphon.model.export import encoding
 from antiphon.model.properties import kinds_of
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import PropertyKind
-from antiphon.spec.lang import Program, SpecError, State, Transition, types
+from antiphon.spec.lang import Program, SpecError, State, Step, Transition, types
 from antiphon.spec.lang.assignment import frozen
 
 ACTION = "mbt::actionTaken"
 """Pseudo variable in which Quint shows the action that led to a state."""
+
+PICKS = "mbt::nondetPicks"
+"""Pseudo variable in which Quint shows the values that the action has picked, by name."""
 
 
 class Damage(Exception):
@@ -40,12 +44,14 @@ class ForeignRun:
         source: the file from which the tool made it, or "".
         states: each state, its values as ITF data by the name of the variable.
         actions: the name of the action that led to each state, or "".
+        picks: the values that the action has picked, as ITF data by name.
         loop: the number of the state that follows the last one, in a lasso.
     """
 
     source: str
     states: tuple[dict[str, Any], ...]
     actions: tuple[str, ...]
+    picks: tuple[dict[str, Any], ...]
     loop: int | None = None
 
     def shown(self) -> tuple[dict[str, str], ...]:
@@ -67,7 +73,7 @@ def read(data: dict[str, Any]) -> ForeignRun:
     Raises:
         Damage: a state is no object, or has none of the variables.
     """
-    states, actions = [], []
+    states, actions, picks = [], [], []
     for index, state in enumerate(data["states"]):
         if not isinstance(state, dict):
             raise Damage(f"states[{index}] is no object")
@@ -79,9 +85,23 @@ def read(data: dict[str, Any]) -> ForeignRun:
         states.append({_bare(name): state[name] for name in names if not _is_meta(name)})
         taken = state.get(ACTION, "")
         actions.append(_bare(taken) if isinstance(taken, str) else "")
+        picks.append(dict(_picked(state.get(PICKS))))
     source = data.get("#meta", {}).get("source", "")
     loop = data.get("loop")
-    return ForeignRun(str(source), tuple(states), tuple(actions), loop if type(loop) is int else None)
+    known = loop if type(loop) is int else None
+    return ForeignRun(str(source), tuple(states), tuple(actions), tuple(picks), known)
+
+
+def _picked(data: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the name and the value of each variable that has been picked."""
+    for name, value in data.items() if isinstance(data, dict) else ():
+        match value:
+            case {"tag": "Some", "value": inner}:
+                yield _bare(name), inner
+            case {"tag": "None"} | None:
+                pass
+            case _:
+                yield _bare(name), value
 
 
 def plain(value: Any) -> str:
@@ -148,10 +168,12 @@ def _onward(
     """
     action = run.actions[index]
     is_known = action in {method.name for method in bound.declaration.marked("action", "environment")}
+    picked = arguments_of(bound, action, run.picks[index], index) if is_known else {}
     found: dict[State, tuple[State, tuple[Transition, ...]]] = {}
     for state, (start, transitions) in ways.items():
         for transition in bound.reference.successors(state):
             named = not is_known or transition.step.action == action
+            named = named and _has(bound, transition.step, picked)
             if named and _agrees(bound, transition.state, wanted[index]):
                 found.setdefault(transition.state, (start, (*transitions, transition)))
     if wanted[index] == wanted[index - 1] and not (is_known and found):
@@ -184,16 +206,47 @@ def values_of(bound: Program, names: list[str], state: dict[str, Any], index: in
     """
     found: dict[str, Any] = {}
     for name in names:
-        domain = bound.domains[name]
         if name not in state:
             raise Damage(f"states[{index}] has no value of {name}")
-        try:
-            found[name] = frozen(encoding.decode(_as_ours(state[name], domain), domain), domain)
-        except encoding.DecodingError as error:
-            raise error.under(f"states[{index}].{name}") from None
-        except SpecError as error:
-            raise encoding.DecodingError(error.reason).under(f"states[{index}].{name}") from None
+        found[name] = value_of(bound.domains[name], state[name], f"states[{index}].{name}")
     return found
+
+
+def value_of(domain: types.Domain, data: Any, place: str) -> Any:
+    """Return the value of a domain that ITF data at a place denote.
+
+    Raises:
+        DecodingError: they denote none.
+    """
+    try:
+        return frozen(encoding.decode(_as_ours(data, domain), domain), domain)
+    except encoding.DecodingError as error:
+        raise error.under(place) from None
+    except SpecError as error:
+        raise encoding.DecodingError(error.reason).under(place) from None
+
+
+def arguments_of(bound: Program, action: str, picks: dict[str, Any], index: int) -> dict[str, Any]:
+    """Return the arguments of an action that the step to state number `index` has picked, by parameter.
+
+    Raises:
+        DecodingError: a value is none of its parameter's type.
+    """
+    (method,) = [item for item in bound.declaration.marked("action", "environment") if item.name == action]
+    return {
+        item.name: value_of(bound.domain(item.type), picks[item.name], f"states[{index}].{PICKS}.{item.name}")
+        for item in method.parameters
+        if item.name in picks
+    }
+
+
+def _has(bound: Program, step: Step, picked: dict[str, Any]) -> bool:
+    """Return True if a step has these arguments."""
+    if not picked:
+        return True
+    methods = {item.name: item for item in bound.declaration.marked("action", "environment")}
+    pairs = zip(methods[step.action].parameters, step.arguments, strict=True)
+    return all(picked.get(parameter.name, value) == value for parameter, value in pairs)
 
 
 def _agrees(bound: Program, state: State, wanted: dict[str, Any]) -> bool:

@@ -139,6 +139,21 @@ def binding_in(path: str | Path) -> str:
     return f"{os.path.relpath(place.resolve().parent / file)}{sign}{name}"
 
 
+def foreign_in(path: str | Path) -> foreign.ForeignRun | None:
+    """Return the run in an ITF file of another tool; None for a trace that `save` has written.
+
+    Raises:
+        TraceFileError: the file is no trace.
+    """
+    data = _read(Path(path))
+    if not foreign.is_foreign(data):
+        return None
+    try:
+        return foreign.read(data)
+    except foreign.Damage as error:
+        raise TraceFileError(f"{path}: {error}") from error
+
+
 def _meta_in(data: Any, place: Path) -> _Meta:
     try:
         return _read_meta(data)
@@ -241,8 +256,8 @@ class ForeignTraceError(TraceFileError):
         self.run = run
         super().__init__(
             f"{place}: an ITF trace of another tool, which names no specification here; "
-            f"`antiphon show {place}` shows its states, `antiphon replay {place} SPEC` looks for its "
-            "steps in a specification"
+            f"`antiphon show {place}` shows its states, `antiphon replay {place} --as SPEC` says whether its "
+            "steps are those of a specification"
         )
 
 
@@ -410,7 +425,7 @@ def _class_of(meta: _Meta, place: Path) -> type[Spec]:
         found: type[Spec] = places.stands_at(meta.specification, _SPECIFICATION)
     except SpecError as error:
         gone = "" if stood is None or is_there else f"; seen from this file it stood in {file}, which is gone"
-        fix = f"antiphon replay {place} file.py:{name}"
+        fix = f"antiphon replay {place} --as file.py:{name}"
         raise _Damage(f"{error}{gone}; if it has moved, name it: {fix}") from error
     if is_there and places.folder_of(found) != stood:
         raise _Damage(

@@ -197,16 +197,71 @@ def test_a_trace_of_another_tool_is_shown_as_states_and_found_in_a_specification
     assert "another tool" in antiphon("show", file, "--svg", "a.svg").err
     refused = antiphon("replay", file)
     assert (refused.code, "replay" in refused.err) == (64, True)
-    found = antiphon("replay", file, "cli_courier:Courier")
-    assert (found.code, "receive(Letter(p1))" in found.out) == (2, True)
-    assert "all 2 steps run" in found.out
+    found = antiphon("replay", file, "--as", "cli_courier:Courier")
+    assert (found.code, "receive(Letter(p1))" in found.out) == (0, True)
+    assert "✓ holds  2 steps of the trace, each one of " in found.out
     told = antiphon("replay", file, "--processes", 3)
     assert (told.code, "constants are of a specification that is named" in told.err) == (64, True)
-    named = antiphon("replay", file, "cli_courier:Courier", "--processes", 3, "--json")
-    assert (named.code, named.document.outcome) == (2, "unknown")
+    named = antiphon("replay", file, "--as", "cli_courier:Courier", "--processes", 3, "--json")
+    assert (named.code, named.document.outcome, named.document.failure) == (0, "holds", None)
     file.write_text(json.dumps(FOREIGN).replace("p1", "p2"))
-    assert antiphon("replay", file, "cli_courier:Courier").code == 64
-    assert antiphon("replay", file, "cli_courier:Courier", "--processes", 3).code == 2
+    beyond = antiphon("replay", file, "--as", "cli_courier:Courier")
+    assert beyond.code == 1
+    assert "no step of " in beyond.out
+    assert "leads from states[0] to states[1]: send: after it network is " in beyond.out
+    assert "and the log says {{to: p2}}, which is no value of network" in beyond.out
+    assert antiphon("replay", file, "--as", "cli_courier:Courier", "--processes", 3).code == 0
+
+
+def held(antiphon: Run, file: Path, run: dict[str, Any]) -> tuple[int, str]:
+    """Exit code and last line of `replay --as` on a trace of another tool."""
+    file.write_text(json.dumps(run))
+    answer = antiphon("replay", file, "--as", "cli_courier:Courier")
+    return answer.code, answer.out.splitlines()[-1]
+
+
+def test_a_trace_of_another_tool_holds_or_says_where_it_does_not(antiphon: Run, tmp_path: Path) -> None:
+    """The state, the variable, and the nearest action, or its guard that is false."""
+    file, states = tmp_path / "foreign.itf.json", FOREIGN["states"]
+    assert held(antiphon, file, FOREIGN)[0] == 0
+    picks = {"p": {"tag": "Some", "value": "p1"}, "q": {"tag": "None", "value": []}}
+    picked = [states[0], {**states[1], "mbt::nondetPicks": picks}, states[2]]
+    assert held(antiphon, file, {**FOREIGN, "states": picked})[0] == 0
+    picks["p"]["value"] = "p0"
+    code, told = held(antiphon, file, {**FOREIGN, "states": picked})
+    assert code == 1
+    assert "from states[0] to states[1]: send: after it network is {Letter(p0)}, and the log says" in told
+    begins = [{**states[0], "count": 1}, *states[1:]]
+    code, told = held(antiphon, file, {**FOREIGN, "states": begins})
+    assert (code, "states[0] is no initial state of " in told) == (1, True)
+    assert "count is 0, and the log says 1" in told
+    unnamed = [{key: value for key, value in state.items() if key[0] != "m"} for state in states]
+    unnamed[2] = {"count": 2, "network": {"#set": []}}
+    code, told = held(antiphon, file, {**FOREIGN, "vars": ["count", "network"], "states": unnamed})
+    assert (code, "receive: after it count is 1, and the log says 2" in told) == (1, True)
+    blocked = [{**states[0], "mbt::actionTaken": name} for name in ("init", "receive")]
+    blocked[1]["count"] = 1
+    code, told = held(antiphon, file, {**FOREIGN, "states": blocked})
+    assert (code, "receive: self.network has no such packet" in told) == (1, True)
+
+
+def test_a_trace_of_another_tool_that_breaks_an_invariant_is_violated(antiphon: Run, tmp_path: Path) -> None:
+    file, (first, sent, _) = tmp_path / "foreign.itf.json", FOREIGN["states"]
+    states = [first]
+    for count in range(3):
+        states += [{**sent, "count": count}, {**first, "count": count + 1, "mbt::actionTaken": "receive"}]
+    code, told = held(antiphon, file, {**FOREIGN, "states": states})
+    assert (code, "AtMostTwo is false" in told) == (1, True)
+
+
+def test_a_trace_of_another_tool_becomes_a_test(antiphon: Run, tmp_path: Path) -> None:
+    file = tmp_path / "foreign.itf.json"
+    file.write_text(json.dumps(FOREIGN))
+    test = tmp_path / "test_foreign.py"
+    assert antiphon("replay", file, "--as", "cli_courier.py:Courier", "--pytest", test).code == 0
+    space: dict[str, Any] = {"__file__": str(test)}
+    exec(compile(test.read_text(), str(test), "exec"), space)
+    space["test_foreign_is_a_run_of_courier"]()
 
 
 LAMP = """

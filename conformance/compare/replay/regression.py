@@ -17,14 +17,18 @@ from antiphon.conformance.compare.lockstep import LOCKSTEP
 from antiphon.model.trace import Trace
 from antiphon.spec.lang.question import sought
 
-_HEAD = '''"""Made by `antiphon replay {name} --pytest {out}`. {about}"""
+_ABOUT = '''"""Made by `antiphon replay {name} --pytest {out}`. {about}"""
 
 from pathlib import Path
 
 import antiphon
-from antiphon.conformance.compare.replay import {function}
-from antiphon.model.verdict import Outcome
+'''
 
+_IMPORTS = '''from antiphon.conformance.compare.replay import {function}
+from antiphon.model.verdict import Outcome
+'''
+
+_HERE = '''
 HERE = Path(__file__).resolve().parent
 
 
@@ -34,6 +38,11 @@ _SHOWS = '''def test_{words}() -> None:
     """{steps} of {program} from {name} still show {shows}."""
     replayed = on_specification(antiphon.load(HERE / {path!r}{specification}))
     assert replayed.outcome is Outcome.{outcome}, replayed.reason
+'''
+
+_RUNS = '''def test_{words}() -> None:
+    """All {steps} from {name} are steps of {program}."""
+    assert len(antiphon.load(HERE / {path!r}{specification})) == {length}
 '''
 
 _AGREES = '''def test_{words}() -> None:
@@ -88,10 +97,14 @@ def regression_test(
         "program": trace.program.name,
         "shows": shown.replace("\\", "\\\\").replace('"', '\\"'),
         "outcome": outcome.upper(),
+        "length": len(trace),
         "binding": f", {_seen_from(out, binding)}" if binding else "",
         "specification": f", {_seen_from(out, specification)}" if specification else "",
     }
-    return (_HEAD + (_AGREES if agrees else _SHOWS)).format(**parts)
+    if not shown and not agrees:
+        parts["words"] = f"{stem}_is_a_run_of_{trace.program.name.lower()}"
+        return (_ABOUT + _HERE + _RUNS).format(**parts)
+    return (_ABOUT + _IMPORTS + _HERE + (_AGREES if agrees else _SHOWS)).format(**parts)
 
 
 def _seen_from(out: Path, name: str) -> str:

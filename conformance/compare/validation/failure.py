@@ -8,7 +8,7 @@ a value after a possible step that differs from the log's.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from antiphon.conformance.compare.validation.observations import Observation, Steps, ValueDifference
 from antiphon.conformance.compare.validation.search import Node, Search
@@ -24,13 +24,15 @@ class Obstacle:
     """Obstacle of a line in a state.
 
     `steps` are the steps that fail in this way (none: no step matches the line), `at` is the line of the
-    guard.
+    guard. `differing` is the number of variables that have other values after a possible step; None where no
+    step is possible.
     """
 
     action: str
     why: str
     at: Location | None = None
     steps: tuple[Step, ...] = ()
+    differing: int | None = None
 
     def __str__(self) -> str:
         """Return the obstacle as text: `vote requires self.voted_for[s] is None (raft.py:12):
@@ -98,7 +100,9 @@ def stuck_at(search: Search, node: Node) -> Stuck:
 
 
 def obstacles(steps: Steps, state: State, seen: Observation) -> Iterator[Obstacle]:
-    """Yield the obstacles of an observation in a state."""
+    """Yield the obstacles of an observation in a state: possible steps first, those that come nearest to the
+    observed values before the others, then the guards that are false.
+    """
     wrong = steps.differing(state, seen.before)
     if wrong is not None:
         yield _otherwise("", wrong, "before it ")
@@ -107,13 +111,14 @@ def obstacles(steps: Steps, state: State, seen: Observation) -> Iterator[Obstacl
         wrong = steps.differing(state, seen.after)
         if wrong is not None:
             yield _otherwise("", wrong, "")
-    for action in seen.actions:
-        yield from _of_action(steps, state, seen, action)
+    found = [item for action in seen.actions for item in _of_action(steps, state, seen, action)]
+    most = len(steps.places) + 1
+    yield from sorted(found, key=lambda item: most if item.differing is None else item.differing)
 
 
 def _of_action(steps: Steps, state: State, seen: Observation, action: str) -> Iterator[Obstacle]:
     guards: dict[tuple[str, Location], list[Step]] = {}
-    values: dict[ValueDifference, list[Step]] = {}
+    values: dict[tuple[ValueDifference, int], list[Step]] = {}
     for step in steps.candidates(state, seen, action):
         try:
             after = steps.machine.apply(state, step).state
@@ -122,9 +127,10 @@ def _of_action(steps: Steps, state: State, seen: Observation, action: str) -> It
             continue
         wrong = steps.differing(after, seen.after)
         if wrong is not None:
-            values.setdefault(wrong, []).append(step)
-    for wrong, failing in values.items():
-        yield _otherwise(action, wrong, "after it ", failing)
+            count = sum(not steps.agrees(after, {name: value}) for name, value in seen.after.items())
+            values.setdefault((wrong, count), []).append(step)
+    for (wrong, count), failing in values.items():
+        yield replace(_otherwise(action, wrong, "after it ", failing), differing=count)
     for (guard, at), failing in guards.items():
         yield Obstacle(action, f"requires {guard}", at, tuple(failing))
     if not guards and not values:

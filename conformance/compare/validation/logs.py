@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from antiphon.conformance.compare.bindings.plain_values import Strange
 from antiphon.conformance.compare.validation.observations import (
     Log,
     Observation,
@@ -20,7 +21,7 @@ from antiphon.conformance.compare.validation.observations import (
     Steps,
 )
 from antiphon.model.export import encoding, foreign
-from antiphon.spec.lang import Program
+from antiphon.spec.lang import Program, types
 from antiphon.spec.lang.foreign import foreign as boundary
 
 JSON = (".ndjson", ".jsonl", ".json")
@@ -98,15 +99,33 @@ def _of_foreign(steps: Steps, file: str, run: foreign.ForeignRun) -> Iterator[Ob
             f"{file}: no variable of {steps.program.name} stands in this trace: it has "
             f"{', '.join(run.states[0])}; {steps.program.name} has {', '.join(steps.program.variables)}"
         )
-    shown = run.shown()
+    shown, domains = run.shown(), steps.program.domains
     for number, state in enumerate(run.states):
-        try:
-            values = foreign.values_of(steps.program, names, state, number)
-        except (foreign.Damage, encoding.DecodingError) as error:
-            raise ObservationError(f"{file}: {error}") from error
-        action = run.actions[number]
-        known = (action,) if action in steps.methods else tuple(steps.methods)
+        if missing := [name for name in names if name not in state]:
+            raise ObservationError(f"{file}: states[{number}] has no value of {missing[0]}")
+        values = {name: _value(domains[name], state[name]) for name in names}
+        method = steps.methods.get(run.actions[number]) if number else None
+        picks = run.picks[number]
+        arguments = {
+            item.name: _value(steps.program.domain(item.type), picks[item.name])
+            for item in (method.parameters if method is not None else ())
+            if item.name in picks
+        }
+        known = () if number == 0 else tuple(steps.methods) if method is None else (method.name,)
         text = ", ".join(f"{name} = {shown[number][name]}" for name in names)
-        yield Observation(
-            file, number, () if number == 0 else known, {}, {}, values, may_stay=number > 0, text=text
-        )
+        yield Observation(file, number, known, arguments, {}, values, may_stay=number > 0, text=text)
+
+
+def _value(domain: types.Domain, data: Any) -> Any:
+    """Return the value of a domain that ITF data denote, or one that equals none and prints as the data."""
+    try:
+        return foreign.value_of(domain, data, "")
+    except encoding.DecodingError:
+        return Strange(_Written(foreign.plain(data)))
+
+
+class _Written(str):
+    """Text that `repr` gives without quotation marks."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
