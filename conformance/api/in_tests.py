@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -23,7 +23,6 @@ from antiphon.model.export import TraceFileError, save
 from antiphon.model.files import write_whole
 from antiphon.model.verdict import Outcome
 from antiphon.programs import Subject
-from antiphon.pytest_plugin import PROFILE, Budgets
 from antiphon.results import Trace
 from antiphon.spec.lang import Program, Spec
 from antiphon.spec.lang.errors import Told
@@ -71,8 +70,14 @@ class Questions:
         pytest.fail.Exception: it does not hold.
     """
 
-    def __init__(self, request: pytest.FixtureRequest) -> None:
-        self._request, self._config = request, request.config
+    def __init__(self, request: pytest.FixtureRequest, profile: Mapping[str, int | float]) -> None:
+        """Make the questions of a test.
+
+        Args:
+            request: pytest's request of the fixture.
+            profile: the budgets of the chosen profile: values of arguments of questions, by name.
+        """
+        self._request, self._config, self._profile = request, request.config, profile
         self._failures = 0
 
     def __getattr__(self, name: str) -> Any:
@@ -128,7 +133,7 @@ class Questions:
         __tracebackhide__ = True
         return self._ask(antiphon.verify, path, max_seconds=max_seconds, **more)
 
-    def _budgets(self) -> Budgets:
+    def _budgets(self) -> dict[str, int | float]:
         """Return the arguments that count whatever a test says: those of the chosen profile, and those of
         options, which count more.
         """
@@ -137,8 +142,7 @@ class Questions:
             for name in ("max_seconds", "seed")
         }
         given = {name: value for name, value in options.items() if value is not None}
-        profile: Budgets = self._config.stash[PROFILE]
-        return {**profile, **given}
+        return {**self._profile, **given}
 
     def _ask(self, question: Callable[..., R], subject: Any, **asked: Any) -> R:
         """Call a function of `antiphon` and return its report; fail the test unless the outcome is

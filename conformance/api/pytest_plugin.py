@@ -93,4 +93,4 @@ def antiphon(request: pytest.FixtureRequest) -> Questions:
     """Fixture with the questions of `import antiphon`; a violated or unknown answer fails the test."""
     from antiphon.in_tests import Questions  # here: a run that asks nothing pays for nothing
 
-    return Questions(request)
+    return Questions(request, request.config.stash[PROFILE])

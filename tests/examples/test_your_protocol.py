@@ -73,7 +73,7 @@ def steps() -> list[tuple[str, str, str]]:
     """Steps of the page: files that it writes, lines that it uncomments, and commands."""
     found = []
     for kind, name, text in BLOCKS:
-        if kind == "python":
+        if kind in ("python", "toml"):
             found.append(("mend" if text.startswith(" ") else "write", name, text))
         else:
             assert kind == "console"
