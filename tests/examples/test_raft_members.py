@@ -6,19 +6,24 @@ The logs are written here, by a run of the specification: one of a user that wri
 from __future__ import annotations
 
 import json
+import re
+import runpy
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.examples.etcd_map import observe
 
 from antiphon.conformance.compare.validation import Validation, read_logs, validate
 from antiphon.conformance.compare.validation.explaining import begin
 from antiphon.model.explore import check
 from antiphon.model.verdict import Outcome
-from antiphon.spec.examples.raft import AppendEntries, RequestVote, Server
+from antiphon.spec.examples.raft import AppendEntries, Raft, RequestVote, Role, Server
 from antiphon.spec.examples.raft_members import Change, Heartbeat, RaftMembers
 from antiphon.spec.lang import Program, Step, program
+
+DOCS = Path(__file__).parents[2] / "docs"
+observe = runpy.run_path(str(DOCS / "etcd_map.py"))["observe"]
 
 SAFE = ("ElectionSafety", "LogMatching", "LeaderCompleteness", "StateMachineSafety")
 START = {
@@ -41,9 +46,10 @@ def test_two_servers_are_safe_and_one_may_leave() -> None:
 class Writer:
     """Takes steps of the specification, and writes each as etcd's trace logger does."""
 
-    def __init__(self, bound: Program) -> None:
+    def __init__(self, bound: Program, start: dict[str, Any]) -> None:
         self.machine, self.names = bound.reference, bound.variables
-        self.state = begin(bound, START)
+        self.state = begin(bound, start)
+        self.servers = len(start["term"])
         self.lines: list[str] = []
 
     def of(self, name: str, s: int) -> Any:
@@ -58,8 +64,9 @@ class Writer:
         state = {"term": self.of("term", s), "vote": "0", "commit": self.of("commit", s)}
         event: dict[str, Any] = {"name": name, "nid": str(s + 1), "state": state}
         event["log"] = len(self.of("log", s))
+        event["role"] = "StateLeader" if self.of("role", s) is Role.LEADER else "StateFollower"
         outside = self.of("outside", s)
-        event["conf"] = [[str(k + 1) for k in range(4) if Server(k) not in outside], []]
+        event["conf"] = [[str(k + 1) for k in range(self.servers) if Server(k) not in outside], []]
         if "prop" in more:
             event["prop"] = {"cc": more.pop("prop")}
         if kind:
@@ -132,7 +139,7 @@ def bound() -> Program:
 @pytest.fixture(scope="module")
 def lines() -> list[str]:
     """An election, entries, a server that leaves and another that joins."""
-    run = Writer(bound())
+    run = Writer(bound(), START)
     run.elect(1, 0)
     run.replicate(1)
     run.send(1, 0, 3)
@@ -169,6 +176,42 @@ def test_a_log_in_the_form_of_etcd_is_explained(tmp_path: Path, lines: list[str]
     assert {"become_leader", "accept", "advance_commit", "change_members", "apply_change", "hear"} <= {
         step.action for step in found.trace.steps
     }
+
+
+def of_the_page() -> Callable[[Any], Any]:
+    """The map of docs/trace-validation.md for a cluster that stays."""
+    page = (DOCS / "trace-validation.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"^```python raft_map.py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert text.count("\n") == 11
+    assert "The map has eleven lines" in page
+    space: dict[str, Any] = {}
+    exec(text, space)
+    found: Callable[[Any], Any] = space["observe"]
+    return found
+
+
+def test_the_map_of_the_page_explains_such_a_log_by_raft_itself(tmp_path: Path) -> None:
+    """And a length that is changed is found at its line."""
+    begun = {"term": [1] * 3, "log": [[1, 1, 1]] * 3, "commit": [3] * 3}
+    run = Writer(program(RaftMembers, servers=3, terms=2, entries=8, turns=1), begun | {"outside": [[]] * 3})
+    run.elect(1, 0)
+    run.replicate(1)
+    run.send(1, 0, 3)
+    run.commit(1, 4)
+    run.send(1, 2, 3)
+    raft, file = program(Raft, servers=3, terms=2, entries=8), tmp_path / "run.ndjson"
+    at = max(number for number, line in enumerate(run.lines) if "SendAppendEntriesResponse" in line)
+    changed = json.loads(run.lines[at])
+    changed["event"]["log"] += 1
+    for lines, wrong in ((run.lines, None), ([*run.lines[:at], json.dumps(changed)], at + 1)):
+        file.write_text("\n".join(lines) + "\n")
+        observed = read_logs(raft, [file], of_the_page())
+        found = validate(raft, observed, hidden={"update_term": 2}, start=begun)
+        if wrong is None:
+            assert found.outcome is Outcome.HOLDS, found.reason
+            assert found.hidden == 2
+        else:
+            assert line_of(found) == wrong
 
 
 def line_of(found: Validation) -> int:
