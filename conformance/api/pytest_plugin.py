@@ -7,14 +7,15 @@ package before the fixture is used.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import pytest
 
-Budgets = dict[str, int | float]
+Budgets = Mapping[str, int | float]
 """Values of arguments of questions, by name."""
 
-PROFILE: pytest.StashKey[Budgets] = pytest.StashKey()
+PROFILE = pytest.StashKey[Budgets]()
 """Key of the chosen profile's budgets in the stash of pytest's configuration."""
 
 BUDGETS = {
@@ -74,7 +75,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _budgets(profile: str, text: str) -> Budgets:
     """Return the budgets of a profile: words like `max_seconds=10`."""
-    found: Budgets = {}
+    found: dict[str, int | float] = {}
     for word in text.split():
         name, _, value = word.partition("=")
         if name not in BUDGETS:
