@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import pytest
 
 import antiphon
+from antiphon.conformance.compare.bindings import plain
 from antiphon.conformance.compare.bindings.plain import PlainBinding, is_plain
 from antiphon.model.bounds import StopReason
 from antiphon.model.export import TraceFileError, save
@@ -151,6 +152,7 @@ class Questions:
         __tracebackhide__ = True
         known = inspect.signature(question).parameters
         asked |= {name: value for name, value in self._budgets().items() if name in known}
+        plain.uncover = self._uncover
         wrong = ""
         try:
             report = question(subject, **asked)
@@ -164,6 +166,12 @@ class Questions:
             notes = [advice] if report.outcome is Outcome.UNKNOWN else []
             pytest.fail("\n".join([str(report), *notes, *self._left(report, subject)]))
         return report
+
+    def _uncover(self) -> None:
+        """Give the process its standard error back, which pytest captures."""
+        manager = self._config.pluginmanager.getplugin("capturemanager")
+        if manager is not None:
+            manager.suspend_global_capture(in_=True)
 
     # What a failure leaves ----------------------------------------------------------------------------------
 

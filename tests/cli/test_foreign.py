@@ -90,3 +90,67 @@ def test_a_binding_has_no_say_in_the_exit_code_and_the_document(tmp_path: Path, 
     document = msgspec.json.decode(ran.stdout)
     assert ran.returncode == document["exit_code"] == code
     assert document["outcome"] == {0: "holds", 1: "violated"}[code]
+
+
+ENDLESS = """
+from antiphon.spec.lang import Spec, action, require
+from antiphon.testing import binding
+
+
+class Lamp(Spec):
+    lit: bool = False
+
+    @action
+    def light(self) -> None:
+        require(not self.lit)
+        self.lit = True
+
+    @action
+    def put_out(self) -> None:
+        require(self.lit)
+        self.lit = False
+
+
+@binding(Lamp, call_seconds=0.1)
+class Real:
+    lit = False
+
+    def light(self):
+        self.lit = True
+
+    def put_out(self):
+        while True:
+            try:
+                while True:
+                    pass
+            except BaseException:
+                pass
+
+    def state(self):
+        return {"lit": self.lit}
+
+
+def test_it(antiphon):
+    antiphon.lockstep(Real)
+"""
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("-m", "antiphon.conformance.cli", "lockstep", "endless.py:Real"),
+        pytest.param(("-m", "pytest", "-q", "-p", "no:cacheprovider", "endless.py"), marks=pytest.mark.deep),
+    ],
+)
+def test_code_that_catches_what_would_end_it_is_ended_with_a_finding(
+    tmp_path: Path, asked: tuple[str, ...]
+) -> None:
+    """Nothing can be raised in it: the process says what it found, and ends as a violation does."""
+    (tmp_path / "endless.py").write_text(ENDLESS)
+    ran = subprocess.run(
+        [sys.executable, *asked], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert ran.returncode == 1, ran.stderr
+    assert "✗ violated  Real: put_out() does not return" in ran.stderr
+    assert f"{tmp_path / 'endless.py'}:" in ran.stderr
+    assert ran.stderr.endswith("the steps:\n  1  light()\n  2  put_out()\n")

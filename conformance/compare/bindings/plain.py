@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import gc
 import inspect
+import os
 import signal
 import sys
 import threading
@@ -42,10 +43,12 @@ from antiphon.conformance.compare.bindings.guarded import BindingError
 from antiphon.conformance.compare.bindings.links import Link
 from antiphon.conformance.compare.bindings.plain_values import Strange, meant, plain
 from antiphon.conformance.compare.bindings.sans_io import SansIO
+from antiphon.model.notation import compact_step
+from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import Program, Step
 from antiphon.spec.lang.annotations import Scope
 from antiphon.spec.lang.errors import SpecError
-from antiphon.spec.lang.foreign import is_library
+from antiphon.spec.lang.foreign import end_process, is_library
 from antiphon.spec.lang.hints import did_you_mean
 from antiphon.spec.lang.watch import working
 
@@ -187,12 +190,14 @@ class PlainBinding:
         self._here: Standing | None = None
         self._stuck: dict[tuple[Standing, Step], Stuck] = {}
         self._call: object = ""
+        self._steps: tuple[Step, ...] = ()
         self._timed = False
+        self._alarms = 0
 
     def start(self, me: int) -> Effect:
         """Return the state of a fresh system."""
         del me
-        self._here = None
+        self._here, self._steps = None, ()
         with self._in_time():
             return Effect(self._stand((), self._fresh()))
 
@@ -214,6 +219,7 @@ class PlainBinding:
         del me, datagram
         if (known := self._stuck.get((snapshot, step))) is not None:
             raise known
+        self._steps = (*snapshot.steps, step)
         try:
             with self._in_time():
                 system = self._at(snapshot)
@@ -356,9 +362,9 @@ class PlainBinding:
 
     def _calls(self, call: object) -> None:
         """Record the call of the user's class that begins, and when it begins."""
-        self._call = call
+        self._call, self._alarms = call, 0
         if self._timed:
-            signal.setitimer(signal.ITIMER_REAL, self._seconds, _AGAIN_SECONDS)
+            signal.setitimer(signal.ITIMER_REAL, self._seconds, min(self._seconds, _AGAIN_SECONDS))
 
     @contextmanager
     def _in_time(self) -> Iterator[None]:
@@ -371,7 +377,7 @@ class PlainBinding:
         if not _ALARMS or threading.current_thread() is not threading.main_thread():
             yield
             return
-        former, began = signal.signal(signal.SIGALRM, _ring), time.monotonic()
+        former, began = signal.signal(signal.SIGALRM, self._ring), time.monotonic()
         left, again = signal.getitimer(signal.ITIMER_REAL)
         self._timed = True
         try:
@@ -386,10 +392,42 @@ class PlainBinding:
                 signal.setitimer(signal.ITIMER_REAL, max(left - (time.monotonic() - began), 1e-3), again)
 
 
+    def _ring(self, _: int, frame: FrameType | None) -> None:
+        """Interrupt the user's code. End the process if the code has swallowed that several times."""
+        if _loses_exceptions(frame):
+            return  # the alarm rings again
+        while frame is not None and is_library(frame.f_code.co_filename):
+            frame = frame.f_back
+        place = "" if frame is None else f" ({frame.f_code.co_filename}:{frame.f_lineno})"
+        self._alarms += 1
+        if self._alarms > _ALARMS_MAX:
+            self._end(place)
+        raise _Late(place)
+
+    def _end(self, place: str) -> None:
+        """Print the finding about code that does not return and catches whatever would end it, and end the
+        process: nothing else does.
+        """
+        uncover()
+        steps = "".join(f"\n  {number}  {compact_step(step)}" for number, step in enumerate(self._steps, 1))
+        told = f"{self._call} does not return{place}, and catches what would end it: except BaseException?"
+        text = f"\n✗ violated  {self.cls.__name__}: {told}\nthe steps:{steps or ' none'}\n"
+        os.write(2, text.encode())
+        end_process(Outcome.VIOLATED.exit_code)
+
+
 _ALARMS = hasattr(signal, "setitimer")
 
 _AGAIN_SECONDS = 0.5
-"""Seconds until the alarm rings again: the interpreter loses an exception that is raised in `__del__`."""
+"""Seconds until the alarm rings again: the interpreter loses an exception that is raised in `__del__`, and
+the user's code may catch it.
+"""
+
+_ALARMS_MAX = 10
+"""Number of alarms of one call that may be lost before the process is ended."""
+
+uncover: Callable[[], None] = lambda: None  # noqa: E731 - set by a test runner that captures standard error
+"""Function that is called before the last words of a process, so that its standard error is seen."""
 
 
 class Stuck(Misreports):
@@ -400,14 +438,6 @@ class _Late(BaseException):
     """Signal that a call takes too long. It is a BaseException, so that no handler of the called code catches
     it.
     """
-
-
-def _ring(_: int, frame: FrameType | None) -> None:
-    if _loses_exceptions(frame):
-        return  # the alarm rings again
-    while frame is not None and is_library(frame.f_code.co_filename):
-        frame = frame.f_back
-    raise _Late("" if frame is None else f" ({frame.f_code.co_filename}:{frame.f_lineno})")
 
 
 def _loses_exceptions(frame: FrameType | None) -> bool:
