@@ -13,6 +13,7 @@ from antiphon.conformance.cli.renamed import RENAMED
 Run = Callable[..., Any]
 
 TOLD_TWICE = {
+    "--as": "a member is called so, and a trace is held against a specification",
     "--check": "errata looks at a folder, claims at the file that it writes",
     "--write": "errata writes a folder, claims a file",
     "--deep": "the gate asks the whole ledger instead, not besides",
