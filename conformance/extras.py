@@ -44,6 +44,18 @@ def needs_server(what: str) -> None:
     _needs("explore", "a web server", _SERVER, what)
 
 
+def needs_zstd(what: str) -> None:
+    """Raise unless the package of the extra `zstd` is installed.
+
+    Args:
+        what: the file that needs it; the message begins with it.
+
+    Raises:
+        MissingExtra: the package is not installed.
+    """
+    _needs("zstd", "Zstandard", ("zstandard",), what)
+
+
 def _needs(extra: str, thing: str, packages: Iterable[str], what: str) -> None:
     missing = [name for name in packages if find_spec(name) is None]
     if missing:

@@ -145,7 +145,7 @@ def test_it(antiphon):
 def test_code_that_catches_what_would_end_it_is_ended_with_a_finding(
     tmp_path: Path, asked: tuple[str, ...]
 ) -> None:
-    """Nothing can be raised in it: the process says what it found, and ends as a violation does."""
+    """End of the process: the finding on standard error, and the exit code of a violation."""
     (tmp_path / "endless.py").write_text(ENDLESS)
     ran = subprocess.run(
         [sys.executable, *asked], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60

@@ -13,16 +13,15 @@ import gzip
 import io
 import lzma
 import os
+import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
-import zstandard
-
+from antiphon.conformance.extras import needs_zstd
 from antiphon.conformance.judge.trace.blocks import Block, block_of
 from antiphon.conformance.judge.trace.lines import NOTHING, Line, decode_line
 from antiphon.conformance.judge.trace.schema import Crash, End, Event, Header, Recover
@@ -146,7 +145,7 @@ def _read(log: Path | str | bytes, reading: Reading, end: int | None = None) -> 
                         last = LogLine(0)
                     else:
                         last = part
-    except (OSError, EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError) as error:
+    except _damages() as error:
         told = getattr(error, "strerror", None) or str(error)
         yield last._replace(fault=last.fault or f"cannot be read: {told}")
         return
@@ -175,11 +174,31 @@ def plain(path: str, mode: str) -> io.FileIO:
     return io.FileIO(path, mode)
 
 
+def _zstd(path: str, mode: str) -> Any:
+    """Open a log that is compressed by Zstandard.
+
+    Raises:
+        MissingExtra: the package for that is not installed.
+    """
+    needs_zstd(path)
+    import zstandard  # here: few logs are compressed so
+
+    return zstandard.open(path, mode, dctx=zstandard.ZstdDecompressor(max_window_size=1 << 27))
+
+
+def _damages() -> tuple[type[Exception], ...]:
+    """Return the errors that a log which is damaged or cannot be opened raises; those of Zstandard only after
+    a log that is compressed by it was opened.
+    """
+    loaded = sys.modules.get("zstandard")
+    return (OSError, EOFError, zlib.error, lzma.LZMAError, *(() if loaded is None else (loaded.ZstdError,)))
+
+
 _OPENERS: Final[Mapping[str, Callable[..., Any]]] = {
     ".gz": gzip.open,
     ".bz2": bz2.open,
     ".xz": lzma.open,
-    ".zst": partial(zstandard.open, dctx=zstandard.ZstdDecompressor(max_window_size=1 << 27)),
+    ".zst": _zstd,
 }
 """Function that opens a compressed log, by the end of its name."""
 _PIECE_BYTES: Final = 1 << 18

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from antiphon.conformance import extras
 from antiphon.conformance.judge.trace import (
     CUT_OFF,
     LINE_BYTES_MAX,
@@ -309,6 +310,15 @@ def test_a_missing_or_unreadable_file_is_a_problem(tmp_path: Path) -> None:
         assert [str(problem) for problem in read_log(path).problems] == [f"{path}: cannot be read: {why}"]
     (tmp_path / "empty").touch()
     assert str(read_log(tmp_path / "empty").problems[0]) == f"{tmp_path / 'empty'}: the file is empty"
+
+
+def test_a_log_that_needs_an_extra_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = tmp_path / "process-0.ndjson.zst"
+    log.write_bytes(b"nothing")
+    assert next(problem.reason for problem in read_log(log).problems).startswith("cannot be read: ")
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
+    with pytest.raises(extras.MissingExtra, match=r"zst needs Zstandard, .* pip install 'antiphon\[zstd\]'"):
+        read_log(log)
 
 
 def test_what_is_wrong_with_the_last_line_is_told_before_a_file_that_cannot_be_read_on(
