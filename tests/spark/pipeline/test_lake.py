@@ -473,9 +473,12 @@ def test_what_is_no_log_and_no_lake_is_wrong_usage(tmp_path: Path, write_run: Wr
     with pytest.raises(InputError, match="unknown promise 'safety'"):
         verify(tmp_path / "run", promise=["safety"])
     (tmp_path / "empty").mkdir()
-    for path in ("nowhere", "empty"):
-        with pytest.raises(InputError, match=r"no such file|no run"):
-            verify(tmp_path / path)
+    for path, reason in (("nowhere", "no such file"), ("empty", "no run")):
+        with pytest.raises(InputError, match=reason):
+            ingest([tmp_path / path], tmp_path / "lake")
+        missing = verify(tmp_path / path)
+        assert (missing.outcome, missing.runs) == (Outcome.UNKNOWN, 0)
+        assert all(why.startswith(("there is no such file", "no run")) for why in missing.unknown.values())
     write_run(tmp_path / "run" / "inner", HEALTHY[0])
     with pytest.raises(InputError, match="one by one"):
         verify(tmp_path / "run")
