@@ -654,7 +654,7 @@ class Walk:
             return [], (
                 f"there is no such state: {seen}, and there are no others"
                 if stopped is None
-                else f"none was found: {seen}, then {stopped.reason.value}"
+                else f"none was found: {seen}; {stopped.note}"
             )
         _, steps = space.way_to(search.decided[name].state)
         with self._lock:

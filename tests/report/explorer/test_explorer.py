@@ -30,6 +30,7 @@ from antiphon.conformance.report.explorer.beside import Beside
 from antiphon.conformance.report.explorer.pictures import windows
 from antiphon.conformance.report.explorer.server import application
 from antiphon.conformance.report.explorer.walk import NUMBERED_MAX, Followed, WalkError, digest_of_run
+from antiphon.model.bounds import Bounds
 from antiphon.model.notation import compact_step
 from antiphon.model.trace import Trace
 from antiphon.spec.lang import (
@@ -210,6 +211,14 @@ def test_a_search_begins_where_one_stands(walk: Walk) -> None:
     )
     with pytest.raises(WalkError, match="nothing"):
         walk.find(start, "self.nothing")
+
+
+def test_a_search_that_a_bound_ended_says_so(walk: Walk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(walking, "FIND", Bounds(states=5))
+    assert walk.find(walk.starts[0], "len(self.network) > 1000") == (
+        [],
+        "none was found: 7 states were seen from here; the search is not complete: the bound of 5 states",
+    )
 
 
 def test_one_walks_on_while_a_search_goes_on(walk: Walk, monkeypatch: pytest.MonkeyPatch) -> None:
