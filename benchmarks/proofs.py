@@ -64,6 +64,12 @@ PROBLEMS = (
     Problem("learning_switch:LearningSwitchProof", ("nodes",), "learning_switch_forall"),
     Problem("cache_coherence:CacheCoherenceProof", ("cores", "addresses", "values"), "cache"),
     Problem("peterson:PetersonProof", ("locks",), "peterson"),
+    Problem("bosco:BoscoProof", ("nodes", "faults", "values"), "bosco_3t_safety"),
+    Problem(
+        "hybrid_broadcast:HybridBroadcastProof",
+        ("nodes", "crashes", "omissions", "symmetric", "arbitrary"),
+        "hybrid_reliable_broadcast_cisa",
+    ),
     Problem("paxos:PaxosProof", ("acceptors", "rounds", "values"), "paxos_epr"),
     Problem(
         "paxos:FlexiblePaxosProof", ("acceptors", "rounds", "values", "deciders"), "flexible_paxos_epr"

@@ -165,10 +165,15 @@ def _counted(reader: Reader, expression: ir.Compare, frame: Frame) -> Formula | 
         operator = _TURNED.get(operator, operator)
     bound = {name: -number for name, number in total.items()}
 
-    def at_least(more: int) -> Formula:
+    def linear(more: int) -> Linear:
         needed = bound | {"": bound.get("", 0) + more}
-        linear: Linear = tuple(sorted((name, number) for name, number in needed.items() if number))
-        return reader.theory.is_large(some, factor, linear, expression.at)
+        return tuple(sorted((name, number) for name, number in needed.items() if number))
+
+    def at_least(more: int) -> Formula:
+        return reader.theory.is_large(some, factor, linear(more), expression.at)
+
+    def less_than(more: int) -> Formula:
+        return reader.theory.is_small(some, factor, linear(more), expression.at)
 
     match operator:
         case ir.Comparison.AT_LEAST:
@@ -176,9 +181,9 @@ def _counted(reader: Reader, expression: ir.Compare, frame: Frame) -> Formula | 
         case ir.Comparison.GREATER:
             return at_least(1)
         case ir.Comparison.LESS:
-            return negation(at_least(0))
+            return less_than(0)
         case ir.Comparison.AT_MOST:
-            return negation(at_least(1))
+            return less_than(1)
     same = conjunction(at_least(0), negation(at_least(1)))
     return same if operator is ir.Comparison.EQUAL else negation(same)
 

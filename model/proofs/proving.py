@@ -117,6 +117,8 @@ def prove_every(
         limit = EXPLORED_SECONDS if max_seconds is None else min(EXPLORED_SECONDS, max_seconds / 2)
         bounds = Bounds(states=EXPLORED_STATES, seconds=limit)
         base = explore.check(small, properties=list(kinds), bounds=bounds, violated=violated)
+        if base.exploration.states == 0:  # for example since there are more than 3t processes
+            base = explore.check(program, properties=list(kinds), bounds=bounds, violated=violated)
         asker = Asker(cache or Cache.private("proofs"), clock.left, seeds)
         proof = Proof(reading, kinds, base, asker)
         proof.run(asked, progress)

@@ -86,6 +86,11 @@ class QuorumClass:
         return f"{left} {relation} {linear_text((*((n, c) for n, c in self.bound if n), ('', number)))}"
 
     @property
+    def names_others(self) -> bool:
+        """Return True if the bound names a constant that is not the size of the index."""
+        return any(name and name != self.index.size for name, _ in self.bound)
+
+    @property
     def exists(self) -> Formula:
         """Return the condition that such a set exists: `TRUE` when one exists for all constants from 1
         upwards, else a proposition.
@@ -110,7 +115,7 @@ class QuorumClass:
 def linear_text(linear: Iterable[tuple[str, int]]) -> str:
     """Return a sum as it is written."""
     parts: list[str] = []
-    for name, factor in linear:
+    for name, factor in sorted(linear, key=lambda part: part[1] < 0):
         if factor:
             shown = str(abs(factor)) if not name else name if abs(factor) == 1 else f"{abs(factor)} * {name}"
             parts.append(("- " if factor < 0 else "+ ") + shown)
@@ -247,6 +252,29 @@ class Theory:
         inside = implication(atom(group.has, (member, quorum)), some.member(Scalar.of(member)))
         return conjunction(group.exists, exists((quorum,), forall((member,), inside, at), at))
 
+    def is_small(self, some: SetValue, factor: int, bound: Linear, at: Location | None) -> Formula:
+        """Return the condition `factor * len(some) < bound`, where the factor is positive: the set is not
+        large, and the members that it does not have are a large set.
+
+        Either half is true exactly if the other is; a proof may need the second.
+
+        Raises:
+            Outside: the bound names a constant that stands for every number, and the elements are no index.
+        """
+        is_few = negation(self.is_large(some, factor, bound, at))
+        others = {name for name, _ in bound} - {""}
+        if not others or isinstance(some.quorum, Guess) or not isinstance(some.of, types.IndexType):
+            return is_few
+        if others == {some.of.size}:
+            return is_few
+        size = str(some.of.size)
+        rest = {name: -number for name, number in bound}
+        rest[size] = rest.get(size, 0) + factor
+        rest[""] = rest.get("", 0) + 1
+        linear: Linear = tuple(sorted((name, number) for name, number in rest.items() if number))
+        without = SetValue(some.of, lambda value: negation(some.member(value)))
+        return conjunction(is_few, self.is_large(without, factor, linear, at))
+
     def _has_elements(self, some: SetValue, needed: int, at: Location | None) -> Formula:
         """Return the condition that the set has at least `needed` elements."""
         if needed > MOST_COUNTED:
@@ -274,7 +302,7 @@ class Theory:
             terms, sorts = _terms(listed), _sorts(listed)
             found = [
                 *self._orders(listed, terms), *self._named(terms), *self._numbers(terms),
-                *self._members(listed), *self._quorums(sorts, overlaps),
+                *self._members(listed), *self._quorums(listed, sorts, overlaps),
             ]  # fmt: skip
             more = [axiom.formula for axiom in found]
             if len(_terms([*listed, *more])) == len(terms) and len(_symbols(more) - _symbols(listed)) == 0:
@@ -377,12 +405,24 @@ class Theory:
             name = f"members of {index.name} have numbers of their own"
             yield Axiom(name, conjunction(*facts), is_worth_saying=False)
 
-    def _quorums(self, sorts: set[Sort], overlaps: Arithmetic) -> Iterator[Axiom]:
+    def _quorums(
+        self, formulas: list[Formula], sorts: set[Sort], overlaps: Arithmetic
+    ) -> Iterator[Axiom]:
         """Yield the axioms that sets must have a member in common because of their sizes: three sets, two, or
-        one that is not empty.
+        one that is not empty; and four sets, where their sizes are compared with other constants than the
+        size of the index, as with the largest number of faulty members.
         """
-        classes = [group for group in self.classes if group.sort in sorts]
+        used = _symbols(formulas)
+        classes = [
+            group
+            for group in self.classes
+            if group.sort in sorts or not used.isdisjoint(_symbols([group.exists]))
+        ]
         known_: list[tuple[QuorumClass, ...]] = []
+        of_others = [group for group in classes if group.names_others]
+        for groups in itertools.combinations_with_replacement(of_others, 4):
+            if len({group.index.name for group in groups}) == 1 and overlaps(groups):
+                yield Axiom(_meeting(groups), meets(groups), groups)
         for count in (3, 2, 1):
             for groups in itertools.combinations_with_replacement(classes, count):
                 if len({group.index.name for group in groups}) > 1:
@@ -405,7 +445,7 @@ def meets(groups: tuple[QuorumClass, ...]) -> Formula:
 
 def _meeting(groups: tuple[QuorumClass, ...]) -> str:
     counted = {group: groups.count(group) for group in groups}
-    number = {1: "a set", 2: "any two sets", 3: "any three sets"}
+    number = {1: "a set", 2: "any two sets", 3: "any three sets", 4: "any four sets"}
     shown = " and ".join(f"{number[count]} with {group.words}" for group, count in counted.items())
     return f"{shown}, of {groups[0].index.name}, " + (
         "has a member" if len(groups) == 1 else "have a member in common"

@@ -63,3 +63,17 @@ def test_the_axiom_says_that_a_member_exists() -> None:
     formula = meets((MAJORITY, MAJORITY))
     assert formula.every  # type: ignore[attr-defined]
     assert not formula.body.every  # type: ignore[attr-defined]
+
+
+def test_four_sets_have_a_member_in_common_where_few_are_faulty() -> None:
+    """Of more than 3t processes any n - t, twice, meet more than (n + 3t) / 2 and at least (n + t) / 2."""
+
+    def of(factor: int, n: int, t: int, more: int) -> QuorumClass:
+        bound = tuple(item for item in (("", more), ("n", n), ("t", t)) if item[1])
+        return QuorumClass(ACCEPTOR, factor, bound)
+
+    most, decides, half = of(1, 1, -1, 0), of(2, 1, 3, 1), of(2, 1, 1, 0)
+    assert overlap((most, most, decides, half))
+    assert confirmed((most, most, decides, half), {})
+    assert not overlap((most, most, half, half))
+    assert not confirmed((most, most, half, half), {})

@@ -12,14 +12,17 @@ from antiphon.model.proofs.formula import TRUE, Formula, disjunction
 from antiphon.model.proofs.theory import Theory
 from antiphon.model.proofs.values import at_most
 from antiphon.spec.examples.chang_roberts import ChangRoberts
+from antiphon.spec.examples.proved.bosco import BoscoProof
 from antiphon.spec.examples.proved.cache_coherence import CacheCoherenceProof
 from antiphon.spec.examples.proved.client_server import ClientServerDatabaseProof
 from antiphon.spec.examples.proved.distributed_lock import DistributedLockProof
 from antiphon.spec.examples.proved.firewall import FirewallProof
+from antiphon.spec.examples.proved.hybrid_broadcast import HybridBroadcastProof
 from antiphon.spec.examples.proved.learning_switch import LearningSwitchProof
 from antiphon.spec.examples.proved.lock_service import LockServiceProof
 from antiphon.spec.examples.proved.majority_vote import LeaderVoteProof, MajorityVoteProof
 from antiphon.spec.examples.proved.paxos import FastPaxosProof, FlexiblePaxosProof, MultiPaxosProof
+from antiphon.spec.examples.proved.peterson import PetersonProof
 from antiphon.spec.examples.proved.ring_election import RingElectionProof
 from antiphon.spec.examples.proved.sharded_store import NoLostKeysProof
 from antiphon.spec.examples.proved.stoppable_paxos import StoppablePaxosProof
@@ -45,6 +48,9 @@ SPECIFICATIONS: tuple[tuple[type[Spec], dict[str, int]], ...] = (
     (FastPaxosProof, {"acceptors": 2, "rounds": 2, "values": 1}),
     (MultiPaxosProof, {"acceptors": 2, "rounds": 2, "values": 1, "instances": 1}),
     (StoppablePaxosProof, {"acceptors": 1, "rounds": 1, "values": 2, "places": 2}),
+    (PetersonProof, {"locks": 2}),
+    (BoscoProof, {"nodes": 4, "faults": 1, "values": 1}),
+    (HybridBroadcastProof, {"nodes": 4, "crashes": 0, "omissions": 0, "symmetric": 0, "arbitrary": 1}),
     (TwoPhase, {"managers": 2}),
     (ChangRoberts, {"nodes": 3}),
     (Voting, {"values": 2, "acceptors": 2, "ballots": 2}),
@@ -104,6 +110,11 @@ def majority_of_any_size(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Theory, "is_large", lambda *_: TRUE)
 
 
+def small_means_large(patch: pytest.MonkeyPatch) -> None:
+    """A set is small if it is large."""
+    patch.setattr(Theory, "is_small", Theory.is_large)
+
+
 def loop_without_condition(patch: pytest.MonkeyPatch) -> None:
     """A loop over a sort writes all entries."""
     original = Executor._at_once
@@ -126,6 +137,7 @@ def one_more_is_the_same(patch: pytest.MonkeyPatch) -> None:
         (union_for_difference, LockServiceProof, {"clients": 2}),
         (order_that_is_not_strict, DistributedLockProof, {"hosts": 2, "epochs": 2}),
         (majority_of_any_size, MajorityVoteProof, {"nodes": 3, "values": 2}),
+        (small_means_large, BoscoProof, {"nodes": 4, "faults": 1, "values": 1}),
         (one_more_is_the_same, TicketLockProof, {"threads": 2, "tickets": 3}),
     ],
 )
