@@ -420,9 +420,9 @@ class Theory:
         ]
         known_: list[tuple[QuorumClass, ...]] = []
         of_others = [group for group in classes if group.names_others]
-        for groups in itertools.combinations_with_replacement(of_others, 4):
-            if len({group.index.name for group in groups}) == 1 and overlaps(groups):
-                yield Axiom(_meeting(groups), meets(groups), groups)
+        for four in itertools.combinations_with_replacement(of_others, 4):
+            if len({group.index.name for group in four}) == 1 and overlaps(four):
+                yield Axiom(_meeting(four), meets(four), four)
         for count in (3, 2, 1):
             for groups in itertools.combinations_with_replacement(classes, count):
                 if len({group.index.name for group in groups}) > 1:

@@ -66,7 +66,7 @@ def test_the_axiom_says_that_a_member_exists() -> None:
 
 
 def test_four_sets_have_a_member_in_common_where_few_are_faulty() -> None:
-    """Of more than 3t processes any n - t, twice, meet more than (n + 3t) / 2 and at least (n + t) / 2."""
+    """Two sets of n - t processes meet any set of more than (n + 3t) / 2 and any of at least (n + t) / 2."""
 
     def of(factor: int, n: int, t: int, more: int) -> QuorumClass:
         bound = tuple(item for item in (("", more), ("n", n), ("t", t)) if item[1])

@@ -119,11 +119,6 @@ LEFT_OUT: tuple[tuple[type[Spec], tuple[str, ...], str, set[str]], ...] = (
         HybridBroadcastProof, ("nodes", "crashes", "omissions", "symmetric", "arbitrary"), "FewAreArbitrary",
         {"accept: Unforgeability", "send: SomebodyBegan", "send_to_one: SomebodyBegan"},
     ),
-    (
-        BoscoProof, ("nodes", "faults", "values"), "MoreThanThreeTimesAsMany",
-        {"propose: SameInputIsProposed"},
-    ),
-    (BoscoProof, ("nodes", "faults", "values"), "InputsAreHeard", {"propose_input: ProposalsFollow"}),
     (PetersonProof, ("locks",), "FlagIsUp", {"enter: MutualExclusion", "enter: TheOtherWaits"}),
     (PaxosProof, ("acceptors", "rounds", "values"), "DecidedByMany", {"decide: OneDecision"}),
     (
