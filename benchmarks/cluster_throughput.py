@@ -2,6 +2,7 @@
 
     python benchmarks/cluster_throughput.py [--cores rbp dtp] [--members 3 5 9] [--payload 1024] [--seconds 5]
         [--no-key] [--multicast] [--others jgroups corosync]
+    python benchmarks/cluster_throughput.py --cores irbp rbp-resilient --members 3 --times 9
 
 First every member broadcasts as fast as it may (`broadcast` waits when buffers are full), and the messages
 delivered in the measured seconds are counted at member 0; then all together broadcast half of that, evenly,
@@ -11,6 +12,9 @@ largest member.
 
 A core that is known only with views, such as irbp, runs in a group that its members join (`Group.join`),
 always encrypted.
+
+With --times the cores take turns, so many times each and only at full rate, and all but the last are compared
+with the last one, so that other work on the machine meets all alike.
 
 With --multicast every core is measured without and with it, one after the other; what goes to all is then one
 datagram on the loopback interface. Cores that need reliable queues send to each all the same.
@@ -25,6 +29,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import operator
 import os
 import resource
 import shutil
@@ -264,6 +269,25 @@ def measure_core(core: str, members: int, options: argparse.Namespace, *, multic
     return measure(name, members, lambda rate: together(core, members, rate, options, multicast=multicast))
 
 
+def compare(members: int, options: argparse.Namespace) -> None:
+    """Let the cores take turns at full rate; print the median of each, and of its ratios to the last core."""
+    rates: dict[str, list[float]] = {core: [] for core in options.cores}
+    costs: dict[str, list[float]] = {core: [] for core in options.cores}
+    for turn in range(options.times):
+        for core in options.cores[:: 1 if turn % 2 else -1]:
+            full = together(core, members, 0.0, options)
+            rates[core].append(full[0]["rate"])
+            costs[core].append(sum(one["cpu"] for one in full) / max(1, full[0]["messages"]) * 1e6)
+    for core in options.cores:
+        rate, cost = statistics.median(rates[core]), statistics.median(costs[core])
+        print(f"{core:24} {members:3} {rate:10,.0f} {cost:9.1f} {cost / members:9.1f}", flush=True)
+    last = options.cores[-1]
+    for core in options.cores[:-1]:
+        rate = statistics.median(map(operator.truediv, rates[core], rates[last]))
+        cost = statistics.median(map(operator.truediv, costs[last], costs[core]))
+        print(f"{core}: {rate:.2f} of the messages a second of {last}, {cost:.2f} by processor time")
+
+
 # The neighbours ---------------------------------------------------------------------------------------------
 
 HERE = Path(__file__).parent / "neighbours"
@@ -376,6 +400,7 @@ def main() -> None:
     parser.add_argument("--members", nargs="+", type=int, default=[3, 5, 9])
     parser.add_argument("--payload", type=int, default=1024, help="bytes, at least 8")
     parser.add_argument("--seconds", type=float, default=5.0, help="measured in each phase")
+    parser.add_argument("--times", type=int, default=0, help="compare the cores in so many turns")
     parser.add_argument("--no-key", action="store_true", help="do not encrypt")
     parser.add_argument("--multicast", action="store_true", help="also with IP multicast")
     parser.add_argument("--profile", default="", help="write cProfile's statistics to PROFILE.<member>")
@@ -388,6 +413,9 @@ def main() -> None:
     print("                             messages   us of CPU            MB     ms")
     print(f"{'':20}members  /s           all  a member     RSS        p50      p90      p99    p99.9")
     for members in options.members:
+        if options.times:
+            compare(members, options)
+            continue
         for core in options.cores:
             for multicast in (False, True) if options.multicast and core not in _joinable() else (False,):
                 measure_core(core, members, options, multicast=multicast)

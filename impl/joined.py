@@ -507,10 +507,9 @@ class JoinedGroup:
         assert shell is not None, "it is open"
         membership = shell.membership
         if not self._waiting and not membership.busy:
-            sent = self._sent(payload)
             if membership.alone:
                 self._news.set()
-            return sent
+            return self._sent(payload)
         served: asyncio.Future[Sent] = asyncio.get_running_loop().create_future()
         self._waiting.append((payload, served))
         return await served
@@ -536,7 +535,7 @@ class JoinedGroup:
     def _sent(self, payload: bytes) -> Sent:
         shell = self._shell
         assert shell is not None, "it is open"
-        me = shell.membership.me
+        me = shell.me
         if self._log is not None:
             self._log.broadcast(me, shell.membership.broadcasts + 1, payload)
         return _sent((me, shell.broadcast(payload)))
@@ -555,8 +554,12 @@ class JoinedGroup:
                 protocol; or no member has a state to give.
             StopAsyncIteration: the group is closed or left, and all was taken.
         """
-        if self._plain and self._events:
-            return self._events.popleft()
+        while self._plain:
+            if self._events or self._fetched():
+                return self._events.popleft()
+            self._require_more()
+            self._news.clear()
+            await self._news.wait()
         if self._events and not self._moves_states:
             event = self._events.popleft()
         else:
@@ -564,13 +567,7 @@ class JoinedGroup:
                 while not await self._event_is_there():
                     pass
                 event = self._events.popleft()
-        if type(event) is Delivery:
-            self._states.number = event.number
-        else:
-            self._states.note(event, self.me)
-            self._moves_states = self._moves_states or self._states.due
-        if self._log is not None:
-            self._write_down(event, self._log)
+        self._note(event)
         return event
 
     def at_hand(self) -> list[JoinedEvent]:
@@ -581,46 +578,59 @@ class JoinedGroup:
         events.
         """
         self._fetched()
+        if self._plain:
+            events = list(self._events)
+            self._events.clear()
+            return events
         if self._moves_states or self._states.awaited or self._taking.locked():
             return []
-        events: list[JoinedEvent] = []
+        events = []
         while self._events and not self._moves_states:
             event = self._events.popleft()
             events.append(event)
-            self._states.note(event, self.me)
-            self._moves_states = self._states.due
-            if self._log is not None:
-                self._write_down(event, self._log)
+            self._note(event)
         return events
 
-    def _write_down(self, event: JoinedEvent, log: MemberLog) -> None:
-        """Record events that the application gets in the log; the first view of a run begins the log of that
-        run.
+    def _note(self, event: JoinedEvent) -> None:
+        """Note an event that the application gets: its state contains the event from now on, and its log
+        records it. The first view of a run begins the log of that run.
         """
-        if self._firsts and event is self._firsts[0][0]:
-            log.go_on(self._firsts.popleft()[1])
-        log.taken(event)
+        if type(event) is Delivery:
+            self._states.number = event.number
+        else:
+            self._states.note(event, self.me)
+            self._moves_states = self._moves_states or self._states.due
+        if self._log is not None:
+            if self._firsts and event is self._firsts[0][0]:
+                self._log.go_on(self._firsts.popleft()[1])
+            self._log.taken(event)
 
     async def _event_is_there(self) -> bool:
         """Give and load states; return True if an event is there, else wait for news and return False."""
         await self._move_states()
         if self._events and not self._moves_states:
             return True
+        self._require_more()
+        await self._wait_for_news()
+        return False
+
+    def _require_more(self) -> None:
+        """Raise the failure of the group, or StopAsyncIteration after its end, since no more events come
+        then.
+        """
         if self._failure is not None:
             raise self._failure
         if not self._open or self._left:
             raise StopAsyncIteration
-        await self._wait_for_news()
-        return False
 
     async def _move_states(self) -> None:
         """Give the application's state to the processes that request it, and take the state that this process
         waits for.
         """
-        self._moves_states = (
-            self._states.due or self._states.awaited or bool(self._membership.transfers.wanted)
-        )
-        await self._states.give(self._membership.transfers)
+        transfers = self._membership.transfers
+        self._moves_states = self._states.due or self._states.awaited or bool(transfers.wanted)
+        if self._moves_states:
+            await self._states.give(transfers)
         self._plain = self.state is None and self._log is None
         self._fetched()
         if self._states.awaited:
@@ -630,8 +640,11 @@ class JoinedGroup:
     async def _wait_for_news(self) -> None:
         """Wait until the group has news; while a state is awaited, wait only briefly."""
         self._news.clear()
+        if not self._states.awaited:
+            await self._news.wait()
+            return
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._news.wait(), _LOOKS_S if self._states.awaited else None)
+            await asyncio.wait_for(self._news.wait(), _LOOKS_S)
 
     async def _take_state(self) -> None:
         """Load the state that has arrived; if none has, ask a member for one when that is due."""

@@ -7,6 +7,7 @@ message; a carrier must not know what it holds.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from antiphon.impl.protocols.core import Send
@@ -26,7 +27,9 @@ class Carrier(Protocol):
         """Queue an item for a member."""
         ...
 
-    def received(self, sender: int, data: bytes, now: float) -> list[bytes] | str:
+    def received(
+        self, sender: int, data: bytes | memoryview, now: float
+    ) -> Sequence[bytes | memoryview] | str:
         """Return the items that a datagram brings, in order, or the reason for rejecting it, which changes
         nothing.
         """
@@ -57,8 +60,9 @@ class Plain:
         """Queue an item for a member; it becomes a datagram of its own."""
         self._items.append(Send(to, item))
 
-    def received(self, sender: int, data: bytes, now: float) -> list[bytes]:  # noqa: ARG002
+    def received(self, sender: int, data: bytes | memoryview, now: float) -> list[bytes | memoryview]:
         """Return the datagram as its one item."""
+        del sender, now
         return [data]
 
     def tick(self, now: float) -> None:

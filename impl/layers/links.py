@@ -113,9 +113,10 @@ class Links:
         ack_ms: float = 5.0,
         resend_ms: float = 25.0,
         backoff_max: int = 16,
+        head: bytes = b"",
     ) -> None:
         """Make the links of member `me`. Segments have at most `segment_bytes_max` bytes, unless a single
-        item has more.
+        item has more. A datagram is a segment behind `head`, without which it comes back.
 
         Raises:
             ValueError: a time or a number is not positive, or acknowledgements are slower than what waits for
@@ -128,6 +129,7 @@ class Links:
             )
         self._settings = _Settings(segment_bytes_max, queue_bytes_max, ack_ms, resend_ms, backoff_max)
         self._links = {to: _Link(to, self._settings) for to in range(members) if to != me}
+        self._head = head
         self._encoder = msgpack.Encoder()
         self._decoder = msgpack.Decoder(Segment)
         self._now = 0.0
@@ -156,7 +158,7 @@ class Links:
         """Put an item at the end of the queue to a member."""
         self._links[to].put(item)
 
-    def received(self, sender: int, data: bytes, now: float) -> list[bytes] | str:
+    def received(self, sender: int, data: bytes | memoryview, now: float) -> list[bytes] | str:
         """Return the items that are next on the link from `sender`, in order; or the reason why these bytes
         are no segment of the link, in which case nothing changes.
         """
@@ -187,9 +189,9 @@ class Links:
         sequence number.
         """
         self._now = now
-        encode = self._encoder.encode
+        head, encode = self._head, self._encoder.encode
         return [
-            Send(to, encode(segment))
+            Send(to, head + encode(segment))
             for to, link in self._links.items()
             if link.urgent
             for segment in link.segments(now)

@@ -20,19 +20,22 @@ ITEM_BYTES = _LENGTH.size
 """Number of bytes that a pack adds to each item; the mark is one byte more."""
 
 
-def pack(items: list[bytes]) -> bytes:
-    """Return the datagram that carries these items, at least one."""
+def pack(items: list[bytes], head: bytes = b"") -> bytes:
+    """Return the datagram that carries these items, at least one, behind `head`."""
     if len(items) == 1:
-        return items[0]
+        return head + items[0] if head else items[0]
     length = _LENGTH.pack
-    return b"".join([_MARK, *(part for item in items for part in (length(len(item)), item))])
+    return b"".join([head, _MARK, *(part for item in items for part in (length(len(item)), item))])
 
 
-def unpack(data: bytes) -> list[bytes] | str:
-    """Return the items in a datagram, or the reason why it is no pack."""
+def unpack(data: bytes | memoryview) -> list[bytes | memoryview] | str:
+    """Return the items in a datagram, without its head and without copies, or the reason why it is no
+    pack.
+    """
     if data[:1] != _MARK:
         return [data]
-    items, at = [], 1
+    items: list[bytes | memoryview] = []
+    data, at = memoryview(data), 1
     while at < len(data):
         if at + ITEM_BYTES > len(data):
             return f"a pack ends within a length, at byte {at}"
@@ -50,19 +53,21 @@ class Packing:
 
     full = False
 
-    def __init__(self, datagram_bytes: int) -> None:
-        """Make a carrier of datagrams of at most `datagram_bytes` bytes; a single item that is larger gets a
-        datagram of its own.
+    def __init__(self, datagram_bytes: int, head: bytes = b"") -> None:
+        """Make a carrier of datagrams that begin with `head` and have at most `datagram_bytes` bytes behind
+        it; a single item that is larger gets a datagram of its own.
         """
         self._datagram_bytes = datagram_bytes
+        self._head = head
         self._waiting: dict[int, list[bytes]] = {}
 
     def send(self, to: int, item: bytes) -> None:
         """Queue an item for a member."""
         self._waiting.setdefault(to, []).append(item)
 
-    def received(self, sender: int, data: bytes, now: float) -> list[bytes] | str:  # noqa: ARG002
-        """Return the items in a datagram."""
+    def received(self, sender: int, data: bytes | memoryview, now: float) -> list[bytes | memoryview] | str:
+        """Return the items in a datagram, which came without its head."""
+        del sender, now
         return unpack(data)
 
     def tick(self, now: float) -> None:
@@ -76,7 +81,9 @@ class Packing:
         """Return, once, the datagrams to send, with the waiting items packed."""
         waiting, self._waiting = self._waiting, {}
         return [
-            Send(to, pack(items)) for to, all_items in waiting.items() for items in self._packs(all_items)
+            Send(to, pack(items, self._head))
+            for to, all_items in waiting.items()
+            for items in self._packs(all_items)
         ]
 
     def _packs(self, items: list[bytes]) -> list[list[bytes]]:

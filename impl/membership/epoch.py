@@ -19,6 +19,7 @@ from msgspec import MsgspecError, msgpack
 from antiphon.impl.errors import Rejection
 from antiphon.impl.layers import Layers
 from antiphon.impl.layers.links import Links
+from antiphon.impl.membership.datagrams import HEAD, DatagramKind
 from antiphon.impl.membership.detector import Timeouts
 from antiphon.impl.membership.list_change import Flush, ListChange
 from antiphon.impl.membership.member import Member
@@ -74,8 +75,9 @@ class Epoch:
         if len(roster.members) > 1:
             core = roster.core
             self.endpoint = Endpoint(
-                implementation, group, place, len(roster.members), tracer, layers=layers, taking_part=core
-            )
+                implementation, group, place, len(roster.members), tracer, layers=layers, taking_part=core,
+                head=HEAD.pack(DatagramKind.ENDPOINT, roster.number),
+            )  # fmt: skip
         else:
             self.endpoint = _Alone(layers)
         self.change = self._list_change(implementation, timeouts, chance, now)
@@ -108,8 +110,8 @@ class Epoch:
 
     # What comes in ------------------------------------------------------------------------------------------
 
-    def endpoint_received(self, sender: int, data: bytes, now: float) -> None:
-        """Handle a datagram of the protocol; after the protocol's end it is ignored."""
+    def endpoint_received(self, sender: int, data: memoryview, now: float) -> None:
+        """Handle a datagram of the protocol, without its head; after the protocol's end it is ignored."""
         if not self.stopped:
             self.endpoint.datagram_received(sender, data, now)
 
@@ -187,7 +189,9 @@ class Epoch:
         return min((deadline for deadline in deadlines if deadline is not None), default=None)
 
     def endpoint_datagrams(self) -> Sequence[tuple[int, bytes]]:
-        """Return, once, the datagrams of the protocol, each with its receiver's place on the list."""
+        """Return, once, the datagrams of the protocol with their heads, each with its receiver's place on the
+        list.
+        """
         return [] if self.stopped else self.endpoint.datagrams_to_send()
 
     def link_datagrams(self, now: float) -> Sequence[Send[bytes]]:
@@ -270,7 +274,7 @@ class _Alone:
         self._untaken_bytes += len(payload)
         return Identifier(0, count)
 
-    def datagram_received(self, sender: int, data: bytes, now: float) -> None:  # noqa: ARG002
+    def datagram_received(self, sender: int, data: memoryview, now: float) -> None:  # noqa: ARG002
         """Refuse a datagram: the list has no other member that could have sent it."""
         raise AssertionError(f"a datagram of member {sender} of one")
 

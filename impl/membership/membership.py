@@ -397,7 +397,7 @@ class Membership:
         if kind == DatagramKind.ENDPOINT and epoch is not None and number == epoch.roster.number:
             place = epoch.places.get(source)
             if place is not None:
-                epoch.endpoint_received(place, data[HEAD.size :], now)
+                epoch.endpoint_received(place, memoryview(data)[HEAD.size :], now)
                 if self.detector.changed:
                     self._go_on(now)
                 return
@@ -405,7 +405,7 @@ class Membership:
             self._list_received(kind, number, source, address, data, now)
         else:
             self._other_received(kind, number, source, address, data, now)
-            if kind == DatagramKind.STATE and self._calm:  # a large state is many pieces
+            if kind == DatagramKind.STATE and self.calm:  # a large state is many pieces
                 return
         self._go_on(now)
 
@@ -463,7 +463,7 @@ class Membership:
             if rejection is not None:
                 self.dropped[rejection] += 1
         elif kind == DatagramKind.ENDPOINT and epoch is self.epoch:
-            epoch.endpoint_received(place, data[HEAD.size :], now)
+            epoch.endpoint_received(place, memoryview(data)[HEAD.size :], now)
 
     def _ended_elsewhere(self, source: bytes, number: int) -> None:
         """Record that a member needs no more datagrams of the lists up to this number."""
@@ -626,14 +626,18 @@ class Membership:
             epoch.tick(now)
         if not self.transfers.idle:
             self.transfers.tick(now)
-        if not self._calm:
+        if not self.calm:
             self._go_on(now)
 
     def next_deadline(self) -> float | None:
         """Return the time of the next timer, or None."""
+        epoch = self.epoch
+        if epoch is not None and not self._ended and self.transfers.idle:  # asked after every datagram
+            due, first = self.detector.next_deadline(), epoch.next_deadline()
+            return due if first is None or (due is not None and due < first) else first
         deadlines = [self._seeks_at, self._withdraws_at]
-        if self.epoch is not None:
-            deadlines += [self.epoch.next_deadline(), self.detector.next_deadline()]
+        if epoch is not None:
+            deadlines += [epoch.next_deadline(), self.detector.next_deadline()]
         if not self.transfers.idle:
             deadlines.append(self.transfers.next_deadline())
         if self._ended:
@@ -643,12 +647,13 @@ class Membership:
     def datagrams_to_send(self) -> list[Outgoing]:
         """Return, once, the datagrams to send, in order."""
         outgoing, self._outgoing = self._outgoing, []
-        for ended, _ in self._ended.values():
-            outgoing += self._of_change(ended)
+        if self._ended:
+            for ended, _ in self._ended.values():
+                outgoing += self._of_change(ended)
         epoch = self.epoch
         if epoch is not None:
-            members, head = epoch.roster.members, HEAD.pack(DatagramKind.ENDPOINT, epoch.roster.number)
-            outgoing += [Outgoing(members[to], head + data) for to, data in epoch.endpoint_datagrams()]
+            members = epoch.roster.members
+            outgoing += [Outgoing(members[to], data) for to, data in epoch.endpoint_datagrams()]
             if epoch.linked:
                 outgoing += self._of_change(epoch)
         if not self.transfers.idle:
@@ -803,7 +808,7 @@ class Membership:
         self._welcome_them()
 
     @property
-    def _calm(self) -> bool:
+    def calm(self) -> bool:
         """Return True if no list change, admission or state transfer is under way."""
         epoch = self.epoch
         return (
@@ -955,9 +960,10 @@ class Membership:
             return []
         deliveries = cast(list[Delivery[Member]], epoch.endpoint.deliveries())
         own = epoch.endpoint.delivered_of(epoch.me) if epoch.me < epoch.roster.core else 0
-        while self._own < own:
-            self._own += 1
-            self._outstanding.popleft()
+        forget = self._outstanding.popleft
+        for _ in range(own - self._own):
+            forget()
+        self._own = own
         return deliveries
 
     def _count(self) -> None:

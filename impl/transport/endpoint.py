@@ -81,12 +81,13 @@ class Endpoint(Generic[M]):
         layers: Layers | None = None,
         multicast: bool = False,
         taking_part: int | None = None,
+        head: bytes = b"",
     ) -> None:
         """Make the endpoint of member `me` of 0..members-1 of the group with this name; without `layers`,
         with its bare core.
 
         With `taking_part` this is one list of a group whose members change, and only so many, the first
-        ones, order messages (`Implementation.listed`).
+        ones, order messages (`Implementation.listed`). Its datagrams begin with `head`.
 
         With `multicast` a message for all others is one datagram, for EVERYBODY; a core that needs reliable
         queues has one for each member, and its messages go to each.
@@ -99,7 +100,7 @@ class Endpoint(Generic[M]):
             raise ValueError(f"a group that makes no progress fails after more than 0 ms, not {stall_ms}")
         self.codec = Codec(implementation.messages)
         self.admission = Admission(self.codec, group, me, members)
-        self._carrier = _carrier(implementation.network, me, members, layers)
+        self._carrier = _carrier(implementation.network, me, members, layers, head)
         self._others = [process for process in range(members) if process != me]
         self._multicast = multicast and implementation.network is Network.LOSSY and members > 2
         self._batches = None if layers is None else _batches(
@@ -168,7 +169,8 @@ class Endpoint(Generic[M]):
             TypeError, PayloadTooLarge: as the core's `broadcast`, or with layers as `Batches.put`.
             GroupFailed: no number is left.
         """
-        self._wake(now)
+        if self._heartbeats.beats:
+            self._wake(now)
         if self._batches is None:
             if holders > self.holders:
                 told = f"delivered when {self.holders} members have it; waiting for {holders} takes layers"
@@ -183,15 +185,17 @@ class Endpoint(Generic[M]):
             self._settle(now)
         return identifier
 
-    def datagram_received(self, sender: int, data: bytes, now: float) -> None:
-        """Handle the bytes of one datagram, whatever they are, from the address of member `sender`.
+    def datagram_received(self, sender: int, data: bytes | memoryview, now: float) -> None:
+        """Handle the bytes of one datagram, whatever they are, from the address of member `sender`, without
+        the `head` that it was sent with.
 
         Raises:
             GroupFailed: the datagram proves that the members have no common order any more.
         """
         self._now = now
-        self._wake(now)
-        self._heartbeats.heard(sender, now)
+        if self._heartbeats.beats:
+            self._wake(now)
+            self._heartbeats.heard(sender, now)
         if not data:
             return
         items = self._carrier.received(sender, data, now)
@@ -201,7 +205,7 @@ class Endpoint(Generic[M]):
         for item in items:
             self._item_received(sender, item, now)
 
-    def _item_received(self, sender: int, data: bytes, now: float) -> None:
+    def _item_received(self, sender: int, data: bytes | memoryview, now: float) -> None:
         envelope = self.admission.admit(data)
         if isinstance(envelope, Rejected):
             self._dropped(envelope, data)
@@ -222,7 +226,7 @@ class Endpoint(Generic[M]):
             raise GroupFailed(f"the order is no longer common: {broken.value}, by the {said}")
         self._settle(now)
 
-    def drop(self, rejected: Rejected, data: bytes) -> None:
+    def drop(self, rejected: Rejected, data: bytes | memoryview) -> None:
         """Count a refused datagram, and trace it."""
         self._dropped(self.admission.refuse(rejected), data)
 
@@ -264,6 +268,8 @@ class Endpoint(Generic[M]):
             to = receivers[0] if len(receivers) == 1 else EVERYBODY
             self._carrier.send(to, self._encode(receivers, message))
         datagrams = [Datagram(to, data) for to, data in self._carrier.outputs(self._now)]
+        if not self._heartbeats.beats:
+            return datagrams
         for to, _ in datagrams:
             for process in self._others if to == EVERYBODY else (to,):
                 self._heartbeats.sent(process, self._now)
@@ -413,7 +419,7 @@ class Endpoint(Generic[M]):
         for source, name, number, payload in messages:
             self._tracer.record(tracing.Deliver(self.core.me, Identifier(source, name), number, payload))
 
-    def _dropped(self, rejected: Rejected, data: bytes) -> None:
+    def _dropped(self, rejected: Rejected, data: bytes | memoryview) -> None:
         if self._tracer.recording:
             detail = rejected.detail[: tracing.DETAIL_MAX]
             self._tracer.record(tracing.Dropped(self.core.me, rejected.kind, len(data), detail))
@@ -475,12 +481,13 @@ class _Inside:
             self._tracer.record(event)
 
 
-def _carrier(network: Network, me: int, members: int, layers: Layers | None) -> Carrier:
+def _carrier(network: Network, me: int, members: int, layers: Layers | None, head: bytes) -> Carrier:
     if layers is None:
         return Plain()
     if network is Network.LOSSY:
-        return Packing(layers.datagram_bytes)
-    return Links(me, members, segment_bytes_max=layers.datagram_bytes, queue_bytes_max=layers.queue_bytes)
+        return Packing(layers.datagram_bytes, head)
+    size, queue = layers.datagram_bytes, layers.queue_bytes
+    return Links(me, members, segment_bytes_max=size, queue_bytes_max=queue, head=head)
 
 
 def _batches(me: int, members: int, layers: Layers, *, ordered: bool) -> Batches:

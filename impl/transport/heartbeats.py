@@ -52,7 +52,8 @@ class Heartbeats:
         self._every_ms = min(_EVERY_MS_MAX, max(_EVERY_MS_MIN, limit_ms / _BEATS_IN_LIMIT))
         self.limit_ms = max(limit_ms, _BEATS_REPORTED * self._every_ms)
         """The silence that is too long: the limit, or `_BEATS_REPORTED` heartbeats if these take longer."""
-        self._beats = limit_ms != math.inf
+        self.beats = limit_ms != math.inf
+        """True if members send heartbeats to each other."""
         self._sent_at = dict.fromkeys(self._others, 0.0)
         self._since: dict[int, float] = {}
         """Beginning of each silence: the last sign of life, or the first datagram to a member that
@@ -65,18 +66,18 @@ class Heartbeats:
 
     def heard(self, process: int, now: float) -> None:
         """Record a datagram from this member."""
-        if self._beats:
+        if self.beats:
             self._since[process] = now
 
     def sent(self, process: int, now: float) -> None:
         """Record a datagram to this member that is no heartbeat."""
-        if self._beats:
+        if self.beats:
             self._sent_at[process] = now
             self._since.setdefault(process, now)
 
     def due(self, now: float) -> list[int]:
         """Return the members to which a heartbeat is due, and count these heartbeats as sent."""
-        if not self._beats:
+        if not self.beats:
             return []
         due = [process for process, at in self._sent_at.items() if now >= at + self._every_ms]
         self._sent_at.update(dict.fromkeys(due, now))
@@ -88,7 +89,7 @@ class Heartbeats:
 
         Call it first in every step: a heartbeat that is sent meanwhile hides the sleep.
         """
-        if not self._beats:
+        if not self.beats:
             return 0.0
         late = now - min(self._sent_at.values()) - self._every_ms
         if late <= self._every_ms:
@@ -107,4 +108,4 @@ class Heartbeats:
 
     def next_deadline(self) -> float | None:
         """Return the time of the next heartbeat; None without heartbeats."""
-        return min(self._sent_at.values()) + self._every_ms if self._beats else None
+        return min(self._sent_at.values()) + self._every_ms if self.beats else None

@@ -173,9 +173,9 @@ class SharedSocket(asyncio.DatagramProtocol):
 
     def datagram_received(self, data: bytes, addr: tuple[str | Any, int]) -> None:
         """Hand a frame to the groups that know its mark."""
-        address, mark = peer(addr)[:2], data[:MARK_BYTES]
-        groups = self._groups
+        address, groups = peer(addr)[:2], self._groups
         if len(groups) > 1:
+            mark = data[:MARK_BYTES]
             groups = [group for group in groups if group.knows(mark)] or list(groups)
         for group in groups:
             group.frame_received(address, data)

@@ -98,7 +98,7 @@ class Codec(Generic[M]):
             raise PayloadTooLarge(f"{len(data)} bytes encoded; a datagram has at most {DATAGRAM_BYTES_MAX}")
         return data
 
-    def decode(self, data: bytes) -> Envelope[M] | Rejected:
+    def decode(self, data: bytes | memoryview) -> Envelope[M] | Rejected:
         """Return the envelope in a datagram, or the reason why there is none: any bytes are allowed and
         nothing is raised.
         """
@@ -114,7 +114,7 @@ class Codec(Generic[M]):
             return self._foreign(data) or Rejected(Rejection.MALFORMED, "no protocol and version")
         return envelope
 
-    def _foreign(self, data: bytes) -> Rejected | None:
+    def _foreign(self, data: bytes | memoryview) -> Rejected | None:
         """Return a rejection if the bytes begin like an envelope of another protocol or version, else
         None.
         """
@@ -171,7 +171,7 @@ class Admission(Generic[M]):
         self.members = members
         self.dropped: Counter[Rejection] = Counter()
 
-    def admit(self, data: bytes) -> Envelope[M] | Rejected:
+    def admit(self, data: bytes | memoryview) -> Envelope[M] | Rejected:
         """Return the envelope in a datagram for this member, or its rejection; count a rejection in
         `dropped`.
         """

@@ -331,15 +331,21 @@ def test_what_was_taken_is_told_a_few_times_in_a_window_and_not_for_each_message
 items = st.binary(min_size=1, max_size=30).filter(lambda item: item[:1] != b"\xc1")
 
 
-@given(st.lists(st.tuples(st.integers(1, 2), items), max_size=30), st.integers(1, 100))
+@given(
+    st.lists(st.tuples(st.integers(1, 2), items), max_size=30),
+    st.integers(1, 100),
+    st.sampled_from([b"", b"head", b"\xc1"]),
+)
 def test_packed_items_come_out_in_their_order_and_a_pack_holds_what_it_may(
-    sent: list[tuple[int, bytes]], datagram_bytes: int
+    sent: list[tuple[int, bytes]], datagram_bytes: int, head: bytes
 ) -> None:
-    packing = Packing(datagram_bytes)
+    packing = Packing(datagram_bytes, head)
     for to, item in sent:
         packing.send(to, item)
-    got: dict[int, deque[bytes]] = {1: deque(), 2: deque()}
-    for to, data in packing.outputs(0.0):
+    got: dict[int, deque[bytes | memoryview]] = {1: deque(), 2: deque()}
+    for to, datagram in packing.outputs(0.0):
+        assert datagram.startswith(head)
+        data = memoryview(datagram)[len(head) :]
         unpacked = packing.received(0, data, 0.0)
         assert isinstance(unpacked, list)
         assert len(data) <= datagram_bytes or len(unpacked) == 1

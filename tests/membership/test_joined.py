@@ -8,6 +8,7 @@ import errno
 import re
 import secrets
 import socket
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from types import SimpleNamespace
 from typing import Any, cast
@@ -198,6 +199,58 @@ def test_members_with_each_protocol_deliver_what_was_said(free_ports: Ports, pro
     for other in others:
         assert sorted(other) == sorted(first)
         assert other == first or protocol == "vsc"
+
+
+@pytest.mark.parametrize("state", [None, Texts], ids=["without state", "with state"])
+def test_a_step_has_a_cause(
+    free_ports: Ports, monkeypatch: pytest.MonkeyPatch, state: type[Texts] | None
+) -> None:
+    """Steps of the machine belong to frames that have come, or to an alarm, and not to the wait for events.
+    Frames that come together have one step.
+    """
+    seeds, count = seeds_of(free_ports, 2), Counter[str]()
+
+    def counted(name: str) -> None:
+        whole = getattr(MemberShell, name)
+
+        def call(*given: Any) -> Any:
+            count[name] += 1
+            return whole(*given)
+
+        monkeypatch.setattr(MemberShell, name, call)
+
+    for name in ("_step", "_ring", "frame_received", "_answer"):
+        counted(name)
+
+    async def talk(group: JoinedGroup) -> None:
+        for number in range(40):
+            await group.broadcast(b"%d" % number)
+            await asyncio.sleep(0)
+
+    async def take(group: JoinedGroup) -> None:
+        left = 80
+        while left:
+            left -= isinstance(await anext(group), Delivery)
+            left -= sum(isinstance(event, Delivery) for event in group.at_hand())
+
+    async def go() -> None:
+        states: list[Any] = [None if state is None else state() for _ in seeds]
+        async with joined(seeds, 0, state=states[0]) as one, joined(seeds, 1, state=states[1]) as two:
+            await until(one, View)
+            await until(two, View)
+            count.clear()
+            await asyncio.gather(*map(talk, (one, two)), *map(take, (one, two)))
+            told = count.copy()
+            assert told["frame_received"] + len(seeds) >= told["_answer"] > 0  # some came just before
+            assert told["_step"] <= told["_answer"] + told["_ring"]
+            frame = b"nobody's"
+            before = count["_step"]
+            for _ in range(3):
+                cast(Any, one)._shell.frame_received(("127.0.0.1", 1), frame)
+            assert count["_step"] == before
+            assert cast(Any, one)._shell._answers
+
+    asyncio.run(go())
 
 
 def test_a_bound_socket_is_taken_and_closed(free_ports: Ports) -> None:

@@ -719,7 +719,7 @@ def test_nothing_is_kept_of_lists_that_have_ended_long_ago() -> None:
         for process in range(3):
             machine = simulation.life(process).machine
             assert not machine._ended
-            assert machine._calm
+            assert machine.calm
 
 
 def test_a_host_that_is_no_number_is_never_sent_to() -> None:
