@@ -90,7 +90,11 @@ def _prune(directory: Path) -> None:
     """Remove the entries that were unused for longest, if the directory is too large; at most once in a
     process.
     """
-    entries = [(entry.stat(), entry.path) for entry in os.scandir(directory)]
+    entries: list[tuple[os.stat_result, str]] = []
+    with os.scandir(directory) as found:
+        for entry in found:
+            with contextlib.suppress(FileNotFoundError):  # another process has renamed or removed it
+                entries.append((entry.stat(), entry.path))
     total = sum(status.st_size for status, _ in entries)
     if total <= MOST_BYTES:
         return

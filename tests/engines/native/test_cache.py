@@ -4,6 +4,7 @@ public file counts as missing.
 
 from __future__ import annotations
 
+import gc
 import os
 import stat
 from pathlib import Path
@@ -57,3 +58,19 @@ def test_a_directory_that_has_grown_too_large_loses_what_was_not_used_for_longes
     _prune.cache_clear()
     cache.put("one more", b"")
     assert {entry.name for entry in tmp_path.iterdir()} == {"oldest", "one more"}
+
+
+def test_a_file_that_another_process_removes_meanwhile_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A link to nothing stands for a file that is gone between its listing and the question of its size."""
+    cache = Cache(tmp_path)
+    (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
+    cache.put("old", bytes(5_000))
+    os.utime(tmp_path / "old", (1, 1))
+    monkeypatch.setattr("antiphon.model.cache.MOST_BYTES", 4_000)
+    _prune.cache_clear()
+    cache.put("new", b"")
+    gc.collect()
+    assert cache.get("new") == b""
+    assert cache.get("old") is None
