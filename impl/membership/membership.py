@@ -852,11 +852,12 @@ class Membership:
         else:
             returns = epoch.change.returns and now >= self._began_at + self.timeouts.heartbeat_ms
             settled = suspected <= given_up and now >= self._reaches_since + self.timeouts.heartbeat_ms
-            if settled and any(self._may_exclude(members[place], now) for place in given_up):
+            patient = now < self._patient_until
+            excludes = any(self._may_exclude(members[place], now) for place in given_up)
+            if settled and excludes and not patient:
                 epoch.change.call(Kind.REGULAR)
             elif epoch.change.external and (
-                returns
-                or (now >= self._patient_until and any(place < epoch.roster.core for place in suspected))
+                returns or (not patient and any(place < epoch.roster.core for place in suspected))
             ):
                 epoch.change.call(Kind.INTERMEDIATE)
             if self._leaving and settled and not self._outstanding and not epoch.change.leaving:

@@ -362,6 +362,23 @@ def test_lists_do_not_change_over_and_over_while_each_member_does_not_hear_anoth
     all_agree_at_the_end(simulation, {0, 1, 2})
 
 
+def test_lists_do_not_change_over_and_over_while_one_is_given_up_and_another_is_not_heard_by_one() -> None:
+    """Seed 8 of the swarm: who asks for a view without the run that has crashed gets a list, as another member
+    suspects one that is up; it asked again at once, so that there was a new list each 5 ms.
+    """
+    simulation = SimulatedMembers(5, 1, protocol="irbp", delay_ms=(1.0, 1.0))
+    simulation.found(range(5))
+    simulation.at(500.0, lambda: simulation.cut.add((1, 0)))
+    simulation.at(560.0, lambda: simulation.crash(4))
+    simulation.at(860.0, lambda: simulation.begin(4))
+    simulation.at(1_600.0, simulation.heal)
+    simulation.run(1_600.0)
+    assert 2 <= simulation.life(2).machine.changes <= 1_100 / LOCAL.heartbeat_ms
+    simulation.run(4_000.0)
+    keeps_its_promises(simulation)
+    all_agree_at_the_end(simulation, {0, 1, 2, 3, 4})
+
+
 def test_who_has_given_up_a_member_that_the_others_keep_does_not_ask_for_one_view_after_the_other() -> None:
     """Seed 26 of the swarm, made short: the application got hundreds of views of the same members."""
     simulation = SimulatedMembers(3, 1, protocol="vsc", delay_ms=(1.0, 1.0))

@@ -1,8 +1,9 @@
 """Bosco: consensus of one step among processes of which some are faulty, over any other consensus.
 
-Sources: Y. Song, R. van Renesse, "Bosco: one-step Byzantine asynchronous consensus", DISC 2008, algorithm 1;
+Sources: Y. Song, R. van Renesse, "Bosco: one-step Byzantine asynchronous consensus", DISC 2008;
 I. Berkovits, M. Lazić, G. Losa, O. Padon, S. Shoham, "Verification of threshold-based distributed algorithms
-by decomposition to decidable logics", CAV 2019; problem `bosco_3t_safety` of mypyvy.
+by decomposition to decidable logics", CAV 2019; problem `bosco_3t_safety` of mypyvy, from which the
+rules are taken.
 
 Each process sends its input to all and waits for n - t votes. It decides a value that more than (n + 3t) / 2
 votes are for. If more than (n - t) / 2 votes are for a value, and for no other one, the process proposes that

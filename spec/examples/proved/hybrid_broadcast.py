@@ -1,9 +1,9 @@
 """Reliable broadcast among processes that fail in four ways.
 
 Sources: J. Widder, U. Schmid, "Booting clock synchronization in partially synchronous systems with hybrid
-process and link failures", Distributed Computing 20(2), 2007, figure 1 and definitions 2, 6 and 7; I.
-Berkovits, M. Lazić, G. Losa, O. Padon, S. Shoham, "Verification of threshold-based distributed algorithms by
-decomposition to decidable logics", CAV 2019; problem `hybrid_reliable_broadcast_cisa` of mypyvy.
+process and link failures", Distributed Computing 20(2), 2007; I. Berkovits, M. Lazić, G. Losa, O. Padon, S.
+Shoham, "Verification of threshold-based distributed algorithms by decomposition to decidable logics", CAV
+2019; problem `hybrid_reliable_broadcast_cisa` of mypyvy, from which the rules are taken.
 
 A process that wants to broadcast sends to all. A process that has received from more than ta + ts processes
 sends to all too, and one that has received from n - tc - ti - ts - ta accepts. At most tc processes send to
