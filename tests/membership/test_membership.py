@@ -363,8 +363,8 @@ def test_lists_do_not_change_over_and_over_while_each_member_does_not_hear_anoth
 
 
 def test_lists_do_not_change_over_and_over_while_one_is_given_up_and_another_is_not_heard_by_one() -> None:
-    """Seed 8 of the swarm: who asks for a view without the run that has crashed gets a list, as another member
-    suspects one that is up; it asked again at once, so that there was a new list each 5 ms.
+    """Seed 8 of the swarm: who asks for a view without the run that has crashed gets a list, as another
+    member suspects one that is up; it asked again at once, so that there was a new list each 5 ms.
     """
     simulation = SimulatedMembers(5, 1, protocol="irbp", delay_ms=(1.0, 1.0))
     simulation.found(range(5))
