@@ -63,7 +63,7 @@ def imports(path: Path, module: str) -> Iterator[str]:
             yield ".".join([*module.split(".")[: -node.level], *([node.module] if node.module else [])])
         elif isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("antiphon."):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
-        pending.extend(ast.iter_child_nodes(node))
+        pending += (child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr))
 
 
 def graph() -> nx.DiGraph[tuple[str, str]]:

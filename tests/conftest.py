@@ -73,8 +73,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_configure() -> None:
     """A shell that runs the tests in the background ignores Ctrl-C for them; what they start must hear it.
 
-    Java lives too short here for its better compiler and its parallel collector to pay.
+    Java lives too short here for its better compiler and its parallel collector to pay. Garbage collection
+    does not pay while tests are collected, which stay.
     """
+    gc.disable()
     os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -91,6 +93,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
+    gc.enable()
 
 
 def pytest_sessionfinish() -> None:

@@ -57,6 +57,7 @@ def counter(
 CANS = ['"step", "state"', '"step", "state", "restart"', '"step", "state", "snapshot"']
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("can", CANS)
 def test_a_program_that_is_the_whole_system_is_walked(can: str, program: Program) -> None:
     text = counter(can).replace("[0, 0]", "[0]")

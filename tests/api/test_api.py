@@ -143,6 +143,7 @@ def test_the_state_graph_has_all_states_and_steps() -> None:
         antiphon.state_graph("die-hard", max_states=3)
 
 
+@pytest.mark.deep
 def test_an_implementation_is_walked_and_run_at_random() -> None:
     small = {"processes": 2, "messages": 1, "losses": 0, "timeouts": 0}
     assert antiphon.lockstep(antiphon.binding("rbp", **small)).outcome is antiphon.Outcome.HOLDS

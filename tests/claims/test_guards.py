@@ -134,6 +134,7 @@ def test_a_guard_that_stands_in_the_printed_text_alone_is_told() -> None:
     assert not any("LookTwice" in item.mutant for item in told.unnoticed)
 
 
+@pytest.mark.deep
 def test_what_is_asked_does_not_depend_on_the_sample_or_on_the_number_of_processes(found: GuardTally) -> None:
     checks = [claim(Check(Door, "LockedIsClosed", "holds"))]
     assert strength(checks, sample=3, seed=2, jobs=2, guards=True).guards is not None

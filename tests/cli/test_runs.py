@@ -64,6 +64,7 @@ def test_a_cluster_runs_and_says_its_seed_and_what_it_dropped(antiphon: Run, tmp
     assert "dropped" in answer.out
 
 
+@pytest.mark.deep
 def test_a_cluster_without_faults_that_were_asked_for_is_unknown(antiphon: Run, tmp_path: Path) -> None:
     arguments = (
         "--messages",

@@ -37,7 +37,7 @@ def test_what_holds_already_takes_no_layer() -> None:
     assert smallest_on_graph([Property.P1], P1).stacks == smallest_by_z3([Property.P1], P1).stacks == ((),)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("wanted", [("P6",), ("P9", "P12"), ("P6", "P14"), ("P5",), ("P16",), ("P7", "P6")])
 def test_graph_and_z3_find_the_same_stacks(wanted: tuple[str, ...]) -> None:
     goal = [Property[name] for name in wanted]
@@ -62,6 +62,7 @@ def random_table(seed: int) -> tuple[Layer, ...]:
     )
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(12))
 def test_on_made_tables_both_searches_find_what_trying_all_stacks_finds(seed: int) -> None:
     layers = random_table(seed)

@@ -71,6 +71,7 @@ def test_a_run_that_stays_within_the_model_delivers_there_what_the_group_deliver
     assert stayed > 2
 
 
+@pytest.mark.deep
 def test_a_run_takes_no_transition_that_is_not_prompt() -> None:
     """Most of this model are those where a process waits that could acknowledge or deliver."""
     reader, _ = reader_of("chang-maxemchuk")

@@ -184,6 +184,7 @@ def test_who_joins_a_store_has_what_was_put_before(free_ports: Ports) -> None:
     bounded("store", free_ports(3), work)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("options", "told"),
     [

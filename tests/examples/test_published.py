@@ -30,6 +30,7 @@ SMALL = [count for count in PUBLISHED if count.distinct <= QUICK]
 LARGE = [count for count in PUBLISHED if count.distinct > QUICK]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("count", SMALL, ids=[f"{count.spec.__name__}-{count.distinct}" for count in SMALL])
 def test_the_reachable_states_are_as_many_as_published(count: Published) -> None:
     bound = program(count.spec, **count.constants)
@@ -62,6 +63,7 @@ def test_every_public_count_is_held_against_an_engine() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "count",
     [count for count in SMALL if count.distinct <= 302 and not count.symmetry],

@@ -85,7 +85,7 @@ def transitions(bound: Program, state: Any) -> list[Transition] | str:
         return str(error)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @EACH
 def test_the_compiled_machine_takes_the_same_steps_in_the_same_order(
     specs: SimpleNamespace, name: str, constants: dict[str, Any]

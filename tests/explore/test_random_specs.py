@@ -27,7 +27,7 @@ def transitions(machine: Any, state: State) -> list[Transition] | str:
         return str(error)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_all_steps_from_random_states_agree(seed: int) -> None:
     bound = program_of(seed)

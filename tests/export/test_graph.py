@@ -18,6 +18,7 @@ from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.lang import Spec, SpecError, program
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("spec", [DieHard, TwoPhase, ChangRoberts])
 def test_the_graph_has_all_states_and_all_steps(spec: type[Spec]) -> None:
     bound = program(spec)

@@ -358,7 +358,7 @@ def test_tlc_evaluates_every_condition_of_an_action_as_one_value(name: str) -> N
         assert [text for text in conjuncts_of(module) if is_taken_apart(text)] == []
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(28)
 @pytest.mark.parametrize("name", catalogue.names())
 def test_what_a_definition_defines_is_not_bound_in_it_again(name: str) -> None:
     """TLC refuses a module in which `k` is defined where `[k \\in Process |-> 0]` stands too."""
@@ -389,6 +389,7 @@ def test_a_name_that_is_bound_again_is_found() -> None:
 PAGE = Path(__file__).parents[2] / "docs" / "exports.md"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", CASES)
 def test_the_counts_by_tlc_on_the_page_are_ours(name: str) -> None:
     rows = re.findall(

@@ -56,7 +56,7 @@ def test_protocols_agree_along_random_walks(bound: Program) -> None:
     assert list(disagreements(bound, cases)) == []
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(21)
 @pytest.mark.parametrize("seed", range(40))
 def test_random_specifications_agree(seed: int) -> None:
     bound, rng = program_of(seed), random.Random(seed)

@@ -58,7 +58,7 @@ def caught() -> str | None:
     return None
 
 
-@pytest.mark.sampled(11)
+@pytest.mark.sampled(33)
 @pytest.mark.parametrize(
     ("kind", "what", "mutation"), HANDLED, ids=[f"{kind.__name__}: {what}" for kind, what, _ in HANDLED]
 )
@@ -69,6 +69,7 @@ def test_a_mistranslated_node_is_caught(
     assert caught(), f"{kind.__name__}: {what}"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", DEFINITIONS, ids=lambda kind: kind.__name__)
 def test_a_mistaken_definition_is_caught(monkeypatch: pytest.MonkeyPatch, kind: type[ir.Node]) -> None:
     plant_in_definition(monkeypatch, kind)

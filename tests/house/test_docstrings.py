@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from tests.house.statements import statements
 
 ROOMS = ("spec", "model", "impl", "conformance", "tests", "benchmarks")
 """Directories whose docstrings are checked, with those of the scripts in `docs` itself."""
@@ -57,7 +58,7 @@ def lost_lists(text: str) -> list[str]:
     if not LISTED.search(text):
         return []
     found = []
-    for node in ast.walk(ast.parse(text)):
+    for node in statements(text):
         kinds = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
         written = ast.get_docstring(node) if isinstance(node, kinds) else None
         if written:
@@ -120,7 +121,7 @@ def headless(text: str) -> list[str]:
     if not OPENED.search(text):
         return []
     found = []
-    for node in ast.walk(ast.parse(text)):
+    for node in statements(text):
         body = getattr(node, "body", None)
         if not isinstance(body, list):
             continue

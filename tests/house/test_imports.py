@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from tests.house.statements import statements
 
 MAY_IMPORT = {
     "spec": {"spec"},
@@ -49,11 +50,14 @@ PURE = {
 """Modules that a sans-IO core may import beside its own kind: none reads a clock, a socket, a file or chance.
 """
 
+BARE = re.compile(rf"^\s*(from|import)\b.*\b({'|'.join(MAY_IMPORT)})\b", re.MULTILINE)
+"""A line that may be such an import: most texts have none, and are not parsed."""
+
 
 @cache
 def import_nodes(text: str) -> tuple[ast.Import | ast.ImportFrom, ...]:
     """The imports in a text, which is parsed once for all tests."""
-    return tuple(node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Import | ast.ImportFrom))
+    return tuple(node for node in statements(text) if isinstance(node, ast.Import | ast.ImportFrom))
 
 
 def imported(text: str, module: str, *, is_package: bool) -> Iterator[tuple[int, str]]:
@@ -72,6 +76,8 @@ def imported(text: str, module: str, *, is_package: bool) -> Iterator[tuple[int,
 
 def bare_imports(text: str) -> list[str]:
     """The imports that name a room without `antiphon.`, which would load each class a second time."""
+    if not BARE.search(text):
+        return []
     return [
         f"line {line}: import {name}; write antiphon.{name}"
         for line, name in imported(text, "somewhere.module", is_package=False)

@@ -13,6 +13,7 @@ from antiphon.impl import protocols
 PROTOCOLS = [module.name for module in pkgutil.iter_modules(protocols.__path__) if module.ispkg]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_a_core_loads_its_own_kind_and_nothing_that_moves_bytes(name: str) -> None:
     module = f"{protocols.__name__}.{name}"

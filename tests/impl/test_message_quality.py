@@ -64,6 +64,7 @@ def talked(core: Implementation[Any], seed: int) -> list[Delivery]:
     return first
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("core", CORES)
 def test_what_is_delivered_so_many_members_have_as_it_asked_for(core: str) -> None:
     for seed in range(3):

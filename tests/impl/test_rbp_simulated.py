@@ -46,6 +46,7 @@ def assert_total_order_broadcast(network: SimulatedNetwork[Message], messages: i
         assert not endpoint.admission.dropped
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("members", [2, 3, 4, 5])
 @pytest.mark.parametrize("faults", [Faults(), Faults(0.1, 0.05, (1.0, 10.0)), ROUGH])
 def test_all_members_deliver_the_same_sequence(members: int, faults: Faults) -> None:

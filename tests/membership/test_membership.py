@@ -80,7 +80,7 @@ def test_a_group_begins_when_all_that_are_expected_are_there(protocol: str) -> N
         assert view.joined == view.members
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize(("crashed", "hints"), [(0, False), (0, True), (1, True), (2, False)])
 def test_the_others_go_on_without_a_member_that_has_crashed(
     crashed: int, hints: bool, protocol: str
@@ -101,7 +101,7 @@ def test_the_others_go_on_without_a_member_that_has_crashed(
     all_agree_at_the_end(simulation, rest)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 def test_a_member_that_was_stopped_for_a_while_stays_a_member(protocol: str) -> None:
     simulation = founded(3, protocol=protocol)
     talking(simulation, 3_000.0)
@@ -115,7 +115,7 @@ def test_a_member_that_was_stopped_for_a_while_stays_a_member(protocol: str) -> 
     all_agree_at_the_end(simulation, {0, 1, 2})
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 def test_a_member_that_was_stopped_for_too_long_comes_back_as_another_one(protocol: str) -> None:
     simulation = founded(3, protocol=protocol)
     talking(simulation, 3_000.0)
@@ -134,7 +134,7 @@ def test_a_member_that_was_stopped_for_too_long_comes_back_as_another_one(protoc
     all_agree_at_the_end(simulation, {0, 1, 2})
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("seed", range(2))
 def test_one_of_three_crashes_while_another_is_stopped_and_the_group_goes_on(
     seed: int, protocol: str
@@ -218,6 +218,7 @@ def test_parts_without_a_majority_wait_and_go_on_together(protocol: str) -> None
     all_agree_at_the_end(simulation, set(range(4)))
 
 
+@pytest.mark.sampled(4)
 def test_a_member_leaves_and_nobody_suspects_it(protocol: str) -> None:
     simulation = founded(3, protocol=protocol)
     talking(simulation, 2_000.0)
@@ -253,7 +254,7 @@ def test_members_leave_one_after_the_other_and_the_last_one_is_alone(protocol: s
     all_agree_at_the_end(simulation, {0, 1})
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("seed", range(2))
 def test_a_process_that_is_started_again_at_once_holds_up_nobody(seed: int, protocol: str) -> None:
     simulation = founded(3, seed, protocol=protocol)
@@ -270,7 +271,7 @@ def test_a_process_that_is_started_again_at_once_holds_up_nobody(seed: int, prot
     all_agree_at_the_end(simulation, {0, 1, 2})
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 def test_a_join_while_a_member_is_silent_holds_up_nobody(protocol: str) -> None:
     simulation = founded(3, protocol=protocol)
     talking(simulation, 3_000.0)
@@ -300,6 +301,7 @@ def test_who_leaves_stays_until_the_other_knows_whatever_is_lost(seed: int, prot
     assert [member.name for member in view.left] == [f"p{seed % 2}"]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", [0, 2])
 def test_who_leaves_before_all_know_of_who_has_joined_leaves_in_order(seed: int, protocol: str) -> None:
     simulation = founded(3, seed, protocol=protocol)

@@ -74,7 +74,7 @@ FIRST = {
 """Seeds shortly before the first that shows a mistake, where that is not among the first few."""
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("name", FAULTS)
 def test_each_mistake_is_found(name: str) -> None:
     first = FIRST.get(name, 0)

@@ -80,7 +80,7 @@ def joins(members: StatefulMembers, pieces: int, then: Any, ms: float = 1_200.0)
     return members.application(last)
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(48)
 @pytest.mark.parametrize("pieces", range(1, PIECES - 1))
 @pytest.mark.parametrize("protocol", ORDERED)
 def test_another_donor_goes_on_where_the_first_one_crashed(pieces: int, protocol: str) -> None:
@@ -370,7 +370,7 @@ FAULTS = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(("fault", "test"), FAULTS, ids=lambda one: one.__name__)
 def test_a_planted_fault_is_found(fault: Any, test: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     fault(monkeypatch)

@@ -50,6 +50,7 @@ def test_without_one_of_its_rules_processes_decide_differently(mutant: str, faul
     }  # fmt: skip
 
 
+@pytest.mark.deep
 def test_a_minority_may_crash_and_the_others_decide() -> None:
     """One crash and one wrong suspicion spoil two rounds of three at most."""
     verdict = explored("Termination", rounds=3, values=1)["Termination"]

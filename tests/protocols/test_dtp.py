@@ -73,7 +73,7 @@ def test_the_repaired_protocol_holds_and_reaches_its_witnesses(name: str) -> Non
     assert failed(explored(name), Outcome.UNKNOWN) == MODELS[name][2]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.deep
 @pytest.mark.parametrize("name", MODELS)
 def test_the_repaired_protocol_has_as_many_states_as_it_had(name: str) -> None:
     seen = explored(name).exploration

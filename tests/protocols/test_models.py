@@ -87,6 +87,7 @@ def judged(report: Report) -> dict[str, tuple[str, int | None]]:
     }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", SMALL)
 def test_the_reference_sees_what_the_generated_code_sees(name: str) -> None:
     spec, constants, states = SMALL[name]
@@ -211,7 +212,7 @@ of their shortest traces.
 """
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("spec", "constants", "without", "states", "violated"),
     READINGS,

@@ -164,6 +164,7 @@ def unchanged(constants: tuple[tuple[str, Any], ...]) -> Report:
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("property", "constants"),
     [pytest.param(*case, id=case[0], marks=late(dict(case[1]))) for case in sorted(UNCHANGED)],

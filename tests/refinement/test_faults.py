@@ -128,7 +128,7 @@ FAULTS = [
 ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("fault", FAULTS, ids=[fault.spec.__name__ for fault in FAULTS])
 def test_a_planted_fault_breaks_the_refinement_if_it_breaks_order_and_only_then(fault: Fault) -> None:
     bound = program(fault.spec, **fault.constants)

@@ -123,7 +123,7 @@ STATES = [
 ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("name", "constants", "states", "steps"), STATES, ids=[name for name, *_ in STATES])
 def test_repaired_figures_and_protocols_without_repairs_refine_the_machine(
     name: str, constants: dict[str, int], states: int, steps: tuple[str, ...]
@@ -334,7 +334,7 @@ def test_every_refinement_of_a_protocol_with_repairs_is_among_them() -> None:
     assert repaired < set(JUDGED) <= set(REFINEMENTS)
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(32)
 def test_the_refinement_fails_exactly_where_a_safety_claim_fails(
     variant: tuple[str, tuple[str, ...]],
 ) -> None:

@@ -215,7 +215,7 @@ def test_a_short_diagram_is_drawn_whole() -> None:
     assert windowed(drawn) is drawn
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("broken", [1, 40, 1_000, 1_990, 2_000])
 def test_of_a_long_run_the_rows_round_the_violation_are_drawn(broken: int) -> None:
     drawn = windowed(long_run(2_000, broken))

@@ -118,6 +118,7 @@ def test_a_true_predicate_has_no_such_part_and_a_trace_tells_its_own() -> None:
         why_false(bound, start, "nothing")
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("seed", range(15))
 def test_predicates_of_random_specifications_are_taken_apart_as_cpython_runs_them(seed: int) -> None:
     bound = program_of(seed)

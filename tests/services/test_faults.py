@@ -230,7 +230,7 @@ def _id(value: object) -> str:
     return ",".join(sorted(value)) if isinstance(value, set) else str(value or "-")
 
 
-@pytest.mark.sampled(17)
+@pytest.mark.sampled(85)
 @pytest.mark.parametrize(
     ("spec", "fault", "sizes", "names"),
     [*FAULTS, *DETECTORS, *SOUND],

@@ -30,7 +30,7 @@ def test_steps_on_sequences_are_the_reference_s(comparison: Any) -> None:
     assert comparison(program(Logs)).differences(20) == []
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("seed", range(24))
 def test_steps_of_random_specifications_are_the_reference_s(seed: int, comparison: Any) -> None:
     """Every node of the intermediate form occurs in these; bugs of the text are met and must be told."""

@@ -102,7 +102,7 @@ def _otherwise(operator: Operator) -> Callable[..., translate.Value]:
     return wrong
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(21)
 @pytest.mark.parametrize(
     "operator",
     [operator for operator in Operator if operator is not Operator.INPUT],

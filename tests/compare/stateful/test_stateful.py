@@ -35,6 +35,7 @@ FAULTS = [
 ]
 
 
+@pytest.mark.deep
 def test_a_correct_implementation_agrees_in_all_runs() -> None:
     report = run_stateful(binding_of("rbp", processes=3, messages=2), runs=20, steps=40, seed_number=1)
     assert report.outcome is Outcome.HOLDS

@@ -130,6 +130,7 @@ SERVICE = program(RbpChecked, processes=2, messages=1)
 """Events, and a property of steps that is broken."""
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("engine", [Forgetful, Stuck, Agreeable, Mute, Lenient])
 def test_an_engine_that_steps_otherwise_is_caught(engine: type[Transitions]) -> None:
     with pytest.raises(AssertionError, match="by the reference"):

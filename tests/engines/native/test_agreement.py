@@ -164,7 +164,7 @@ def test_predicates_of_random_specifications_agree(seed: int) -> None:
             assert space.truth(predicate.name) == bytearray([expected])
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("seed", RANDOM)
 def test_words_keep_every_state(seed: int) -> None:
     bound = program_of(seed)

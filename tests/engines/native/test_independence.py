@@ -105,7 +105,7 @@ def test_independent_steps_of_random_specifications_do(seed: int) -> None:
     assert see(bound, random_states(bound, random.Random(seed), 30)) > 50
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("seed", range(12))
 def test_leaves_outside_its_footprint_change_nothing_of_a_step(seed: int) -> None:
     """Each of them is taken from another state."""

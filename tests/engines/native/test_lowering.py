@@ -94,7 +94,7 @@ def _otherwise(operator: Operator) -> Callable[[Writer, Expression], Value]:
     return wrong
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(21)
 @pytest.mark.parametrize("operator", [operator for operator in Operator if operator is not Operator.INPUT], ids=lambda item: item.name)
 def test_a_wrong_operator_is_noticed(operator: Operator, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Writer, "_write", _otherwise(operator))

@@ -170,7 +170,7 @@ def read_by_machine(context: int, root: int) -> int:
     return decompress(context, root)  # type: ignore[name-defined,no-any-return] # noqa: F821 - of `tree.text`
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("words", "hashes"),
     [

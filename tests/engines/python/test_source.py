@@ -200,6 +200,7 @@ def test_a_generated_predicate_is_true_where_the_form_is(seed: int) -> None:
     assert agrees(seed)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(150))
 def test_a_generated_step_does_what_the_form_says(seed: int) -> None:
     maker = Maker(1000 + seed)

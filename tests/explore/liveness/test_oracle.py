@@ -27,7 +27,7 @@ PROGRAMS = [
 ]
 
 
-@pytest.mark.sampled(11)
+@pytest.mark.sampled(44)
 @pytest.mark.parametrize("seed", range(80))
 def test_verdict_and_stem_are_those_of_the_oracle(seed: int) -> None:
     chance = random.Random(seed)

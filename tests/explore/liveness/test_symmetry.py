@@ -139,7 +139,7 @@ CASES = [
 ]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("seed", range(40))
 def test_verdicts_among_orbits_are_those_of_all_states(seed: int) -> None:
     chance = random.Random(seed)

@@ -197,6 +197,7 @@ def test_a_view_with_two_lists_owes_something_to_those_that_stand_in_both(name: 
     assert broken(history(kept_log), both) == {"ViewAgreement"}
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", TWO_LISTS)
 def test_of_a_view_with_two_lists_all_merges_say_the_same(name: str) -> None:
     for log in TWO_LISTS[name]:

@@ -163,6 +163,7 @@ def test_the_documented_example_is_what_the_writer_writes(tmp_path: Path) -> Non
     assert path.read_text(encoding="utf-8") == example.group(1)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("at", "replacement", "line", "reason"),
     [

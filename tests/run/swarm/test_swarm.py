@@ -90,6 +90,7 @@ def test_a_run_of_one_message_has_no_order(logs: bool) -> None:
     assert {each.property: each.judged for each in result.findings}["Validity"] == 1
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("core", ["rbp-resilient", "sequencer", "horus"])
 def test_each_message_is_delivered_when_so_many_have_it_as_it_asks(core: str) -> None:
     report = run_swarm(core, runs=12, seed=1, settings=Settings(deliver="each"))

@@ -131,9 +131,11 @@ def test_the_command_shows_the_way_to_what_was_never_taken(
 
 
 def test_a_lake_without_such_runs_is_wrong_usage_and_other_runs_are_told(
-    lake: Path, master: str, capsys: pytest.CaptureFixture[str]
+    master: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    assert main(["coverage", "rbp", "--lake", str(lake), "--master", master]) == 64
+    place = tmp_path / "la ke"
+    ingest([keep(run_seed("total", 1, Settings(messages=1, logs=True)), tmp_path)], place, master)
+    assert main(["coverage", "rbp", "--lake", str(place), "--master", master]) == 64
     told = capsys.readouterr().err
     assert "no batch is a swarm of rbp with 3 members" in told
     assert "runs that were ingested cannot be read" in told
