@@ -59,7 +59,7 @@ async def _take_part(
     """Be a member of the group until the parent sends `stop`."""
     stop = asyncio.Event()
     _listen(lines, stop)
-    group = member(orders.header.protocol, orders.membership, bound, LogTracer(log, _give_up))
+    group = member(orders.header.protocol, orders.membership, bound, LogTracer(log, give_up))
     if orders.membership.key is not None and not group.encrypted:
         raise ValueError(f"{orders.header.protocol} makes members without the key that a Membership has")
     async with group:
@@ -100,7 +100,7 @@ def _listen(lines: Iterator[bytes], stop: asyncio.Event) -> None:
     threading.Thread(target=listen, name="parent", daemon=True).start()
 
 
-def _give_up(error: BaseException) -> NoReturn:
+def give_up(error: BaseException) -> NoReturn:
     """Write the reason to stderr in one line, if it can be written, and exit with the exit code of this
     failure.
     """
@@ -136,7 +136,7 @@ def guarded(node: Callable[[], int]) -> NoReturn:
             cause = cause.exceptions[0]
         if not isinstance(cause, LogWriteError):  # the place of that tells nothing, and needs room
             sys.excepthook(*sys.exc_info())
-        _give_up(cause)
+        give_up(cause)
     sys.exit(code)
 
 

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import socket
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -100,6 +103,40 @@ def test_what_is_lost_is_violated_whatever_else_is_missing(small: ClusterResult)
     assert replace(small, lost=("it is gone",), faults=("none",)).outcome == "violated"
     assert replace(small, lost=("it is gone",)).reasons[0] == "it is gone"
     assert replace(small, faults=("none",)).outcome == "unknown"
+
+
+@pytest.mark.deep
+def test_a_process_that_cannot_write_its_log_is_named_with_the_file_and_the_reason(tmp_path: Path) -> None:
+    """The file-size limit stands for the full disk; the processes inherit it from their parent."""
+    program = (
+        "import resource\n"
+        "from antiphon.conformance.run.cluster import run_cluster\n"
+        "from antiphon.conformance.run.swarm import FaultKind\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1500, 1500))\n"
+        "result = run_cluster(\n"
+        f"    'irbp', messages=60, seed=3, only=(FaultKind.LOSS,), directory={str(tmp_path)!r}\n"
+        ")\n"
+        "print(result.outcome, *result.reasons, sep='\\n')\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    outcome, *reasons = ran.stdout.splitlines()
+    assert outcome == "unknown"
+    told = r"exited with code 70: LogWriteError: .*/member-\w+\.ndjson cannot be written: File too large"
+    assert any(re.search(told, reason) for reason in reasons), reasons
+
+
+def test_a_process_that_cannot_write_its_state_says_so_and_exits(tmp_path: Path) -> None:
+    program = (
+        "from types import SimpleNamespace\n"
+        "from antiphon.conformance.run.cluster import control\n"
+        "from antiphon.conformance.run.cluster.changing.node import Application, State\n"
+        f"orders = SimpleNamespace(state={str(tmp_path / 'gone' / 'state-0.txt')!r})\n"
+        "Application(orders, None, State(), None).told(control.KEEP.strip())\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    path = tmp_path / "gone" / "state-0.txt"
+    assert ran.stderr == f"LogWriteError: {path} cannot be written: No such file or directory\n"
+    assert ran.returncode == control.EXIT_FAILED
 
 
 def test_a_process_that_ends_by_itself_makes_the_run_unknown(

@@ -7,9 +7,10 @@ It talks to its parent on stdin and stdout (`control`):
 3. At `hurry` it makes no more pauses. At `last N` it broadcasts once more, and reports when it has delivered
   all processes' messages of that round. At `keep` it writes its state into a file.
 4. At `stop` it leaves the group and exits with 0.
-5. When its stdin ends, or at `abandon`, it exits at once.
+5. When its stdin ends, at `abandon`, or when its log or its state cannot be written, it exits at once.
 
-The group logs the application's events itself (`MemberLog`). This module must not know the relay, the faults
+The group logs the application's events itself (`MemberLog`), and would go on without a log; nobody could
+judge such a run. This module must not know the relay, the faults
 or the verdict.
 """
 
@@ -26,10 +27,10 @@ from collections.abc import AsyncIterator, Coroutine, Iterator
 from pathlib import Path
 from typing import Any
 
-from antiphon.conformance.judge.trace import digest
+from antiphon.conformance.judge.trace import LogWriteError, digest
 from antiphon.conformance.run.cluster import control
 from antiphon.conformance.run.cluster.application import payload
-from antiphon.conformance.run.cluster.node import guarded, lines_of, say
+from antiphon.conformance.run.cluster.node import give_up, guarded, lines_of, say
 from antiphon.impl.errors import GroupClosed, GroupFailed
 from antiphon.impl.joined import JoinedGroup
 from antiphon.impl.loops import run
@@ -63,8 +64,10 @@ class State:
 class Application:
     """Application that broadcasts a share, takes all events, and obeys the parent."""
 
-    def __init__(self, orders: control.JoinOrders, group: JoinedGroup, state: State) -> None:
-        self._orders, self._group, self._state = orders, group, state
+    def __init__(
+        self, orders: control.JoinOrders, group: JoinedGroup, state: State, log: MemberLog
+    ) -> None:
+        self._orders, self._group, self._state, self._log = orders, group, state, log
         self._hurries = asyncio.Event()
         self._standing = control.Standing(0, "", (), blocked=False)
         self._heard: dict[int, set[bytes]] = defaultdict(set)
@@ -75,7 +78,7 @@ class Application:
         """Take part until the group is left or closed.
 
         Raises:
-            ExceptionGroup: the errors that the group raised.
+            ExceptionGroup: the errors that the group raised, or that the log cannot be written.
         """
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._take())
@@ -89,11 +92,18 @@ class Application:
         elif word == control.HURRY:
             self._hurries.set()
         elif word == control.KEEP:
-            Path(self._orders.state).write_text("".join(f"{one}\n" for one in self._state.digests))
+            self._keep()
             say(control.Kept(len(self._state.digests)))
         elif line.startswith(control.LAST):
             number = line[len(control.LAST) :]
             self._call(self._broadcast(b"%s %s %d" % (_LAST, number, self._orders.process)))
+
+    def _keep(self) -> None:
+        path = Path(self._orders.state)
+        try:
+            path.write_text("".join(f"{one}\n" for one in self._state.digests))
+        except OSError as error:
+            give_up(LogWriteError(f"{path} cannot be written: {error.strerror}"))
 
     def _call(self, work: Coroutine[Any, Any, object]) -> None:
         task = asyncio.create_task(work)
@@ -131,6 +141,8 @@ class Application:
 
     async def _take(self) -> None:
         async for event in self._group:
+            if self._log.failure is not None:
+                raise LogWriteError(self._log.failure)
             match event:
                 case Delivery(payload=message):
                     self._state.digests.append(digest(message))
@@ -175,14 +187,14 @@ async def _take_part(orders: control.JoinOrders, bound: socket.socket, lines: It
     """Be a member until the parent sends `stop`."""
     implementation = listed(orders.protocol)
     assert implementation is not None, "the parent has looked"
-    state = State()
+    state, log = State(), MemberLog(orders.logs)
     group = JoinedGroup(
         orders.group, seeds=orders.seeds, bind=bound, advertise=orders.seeds[orders.process], key=orders.key,
         name=f"p{orders.process}", expect=orders.expect, protocol=implementation, timeouts=orders.timeouts,
-        state=state if implementation.ordered else None, log=MemberLog(orders.logs),
+        state=state if implementation.ordered else None, log=log,
     )  # fmt: skip
     async with group:
-        application = Application(orders, group, state)
+        application = Application(orders, group, state, log)
         _listen(lines, application)
         await application.run()
 
