@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
-from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +15,7 @@ import antiphon
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.options import Variant
 from antiphon.conformance.cli.trace import failed_document, print_failure
+from antiphon.conformance.compare.bindings import bound_protocols
 from antiphon.conformance.compare.lockstep import LOCKSTEP
 from antiphon.conformance.compare.replay import on_implementation, on_specification, regression_test
 from antiphon.conformance.compare.validation import ObservationError, Validation, read_logs, validate
@@ -28,11 +28,7 @@ from antiphon.programs import called
 from antiphon.spec.lang import Program
 
 
-class On(Enum):
-    """The side that runs the trace."""
-
-    SPECIFICATION = "specification"
-    IMPLEMENTATION = "implementation"
+SPECIFICATION, IMPLEMENTATION = "specification", "implementation"
 
 
 def replay(
@@ -41,9 +37,16 @@ def replay(
     *,
     variant: Variant,
     on: Annotated[
-        On, typer.Option("--on", help="What runs the trace; the implementation is compared step by step.")
-    ] = On.SPECIFICATION,
-    binding: options.Beside = "",
+        str,
+        typer.Option(
+            "--on",
+            metavar="NAME",
+            help=f"What runs the trace: {SPECIFICATION}; {IMPLEMENTATION}, the one that is bound to the "
+            "trace's specification; or an implementation by its name or place, as `lockstep` takes it. It is "
+            "compared step by step.",
+            autocompletion=lambda: [SPECIFICATION, IMPLEMENTATION, *bound_protocols()],
+        ),
+    ] = SPECIFICATION,
     pytest: Annotated[
         Path | None,
         typer.Option(
@@ -62,14 +65,13 @@ def replay(
             f"{shlex.join(variant.words())}: constants are of a specification that is named: "
             f"antiphon replay {file} --as SPEC; a trace of antiphon has its own"
         )
-    if specification is not None and on is On.SPECIFICATION and not binding and foreign_in(file) is not None:
+    if specification is not None and on == SPECIFICATION and foreign_in(file) is not None:
         return _held(file, variant.program(specification), specification, pytest, json=json)
     subject = variant.program(specification) if specification and variant.words() else specification
     trace = antiphon.load(file, subject)
-    binding = binding or binding_in(file)
-    if trace.shows == LOCKSTEP or binding:
-        on = On.IMPLEMENTATION
-    replayed = on_implementation(trace, binding) if on is On.IMPLEMENTATION else on_specification(trace)
+    binding = binding_in(file) if on in (SPECIFICATION, IMPLEMENTATION) else on
+    compares = on != SPECIFICATION or trace.shows == LOCKSTEP or bool(binding)
+    replayed = on_implementation(trace, binding) if compares else on_specification(trace)
     written = None
     if pytest is not None:
         if replayed.outcome is Outcome.UNKNOWN:
@@ -79,7 +81,7 @@ def replay(
             file,
             pytest,
             outcome=replayed.outcome.value,
-            implementation=on is On.IMPLEMENTATION,
+            implementation=compares,
             binding=binding,
             specification=specification or "",
         )
@@ -87,12 +89,12 @@ def replay(
     if json:
         return output.finish(
             documents.Replay(
-                outcome=replayed.outcome, file=str(file), on=on.value, reason=replayed.reason,
+                outcome=replayed.outcome, file=str(file), on=IMPLEMENTATION if compares else SPECIFICATION, reason=replayed.reason,
                 trace=trace_document(trace),
                 difference=documents.difference_document(replayed.difference), written=written,
             )
         )  # fmt: skip
-    is_gone = on is On.IMPLEMENTATION and replayed.outcome is Outcome.HOLDS and trace.why
+    is_gone = trace.shows == LOCKSTEP and replayed.outcome is Outcome.HOLDS and trace.why
     output.print_trace(replace(trace, why=f"recorded, and gone now: {trace.why}") if is_gone else trace)
     if written:
         output.out().print(f"regression test written: {written}")
@@ -119,7 +121,7 @@ def _held(file: Path, program: Program, specification: str, pytest: Path | None,
     if json:
         return output.finish(
             documents.Replay(
-                outcome=found.outcome, file=str(file), on="specification", reason=reason,
+                outcome=found.outcome, file=str(file), on=SPECIFICATION, reason=reason,
                 trace=None if found.trace is None else trace_document(found.trace),
                 failure=None if found.failure is None else failed_document(found), written=written,
             )

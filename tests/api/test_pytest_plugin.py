@@ -273,7 +273,7 @@ def test_a_failure_leaves_a_trace_that_runs_again_a_picture_and_a_page(
     monkeypatch.chdir(home)
     monkeypatch.setattr(sys, "path", [*sys.path])
     assert main(["replay", str(left / f"{of_one}.itf.json")]) == 1
-    assert main(["replay", str(left / f"{of_one}.itf.json"), "--binding", "doors.py:Real"]) == 0
+    assert main(["replay", str(left / f"{of_one}.itf.json"), "--on", "doors.py:Real"]) == 0
     capsys.readouterr()
     for name in ("doors",):
         sys.modules.pop(name, None)

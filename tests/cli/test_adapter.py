@@ -67,7 +67,7 @@ def test_a_difference_is_saved_and_shown(antiphon: Run, wrong: list[str], tmp_pa
     assert antiphon("show", "found.itf.json").code == 0
     bound = f"adapter({str(SPEC)!r}, {wrong!r}, nodes='Node')"
     (tmp_path / "bound_ordered.py").write_text(f"from antiphon.testing import adapter\nReal = {bound}\n")
-    assert antiphon("replay", "found.itf.json", "--binding", "bound_ordered.py:Real").code == 1
+    assert antiphon("replay", "found.itf.json", "--on", "bound_ordered.py:Real").code == 1
 
 
 def test_documents_and_reports(

@@ -96,7 +96,7 @@ def test_a_difference_that_is_gone_holds_and_its_test_passes(
 def test_a_trace_without_an_implementation_is_refused(antiphon: Run, trace: Path) -> None:
     answer = antiphon("replay", trace, "--on", "implementation")
     assert answer.code == 64
-    bound = f"bound are {', '.join(sorted(bound_protocols()))}; --binding file.py:Name names another"
+    bound = f"bound are {', '.join(sorted(bound_protocols()))}; --on file.py:Name names another"
     assert answer.err == f"antiphon: no implementation is bound to Courier; {bound}\n"
 
 

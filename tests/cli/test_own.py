@@ -173,12 +173,12 @@ def test_a_binding_of_ones_own_is_walked_and_run_at_random(antiphon: Run, here: 
     deaf = antiphon("lockstep", "own_deaf.py:Deaf", "--save", here / "deaf.itf.json")
     assert deaf.code == 1
     assert "run it again with antiphon replay deaf.itf.json\n" in deaf.out.replace(f"{here}/", "")
-    assert antiphon("replay", here / "deaf.itf.json", "--binding", "own_deaf.py:Deaf").code == 1
-    assert antiphon("replay", here / "deaf.itf.json", "--binding", "own_flood.py").code == 0
+    assert antiphon("replay", here / "deaf.itf.json", "--on", "own_deaf.py:Deaf").code == 1
+    assert antiphon("replay", here / "deaf.itf.json", "--on", "own_flood.py").code == 0
     assert antiphon("replay", here / "deaf.itf.json").code == 1
     (here / "deaf.itf.json").write_text((here / "deaf.itf.json").read_text().replace("own_deaf.py:Deaf", ""))
     unbound = antiphon("replay", here / "deaf.itf.json")
-    assert (unbound.code, "--binding file.py:Name names another" in unbound.err) == (64, True)
+    assert (unbound.code, "--on file.py:Name names another" in unbound.err) == (64, True)
 
 
 def test_a_swarm_says_what_a_binding_of_ones_own_lacks(antiphon: Run, here: Path) -> None:

@@ -8,21 +8,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from antiphon.conformance.compare.bindings import Binding, bound_protocol, bound_protocols
+from antiphon.conformance.compare.bindings import Binding, Bound, bound_protocol, bound_protocols
 from antiphon.conformance.compare.bindings.guarded import CHANCES
 from antiphon.conformance.compare.lockstep import LOCKSTEP, UNSTEADY, Comparison, Difference
 from antiphon.conformance.report.words import counted
+from antiphon.model.export.itf import specification_name
 from antiphon.model.explore.liveness import shows_lasso
 from antiphon.model.ground.budgets import budget_blocked_step
 from antiphon.model.properties import DEADLOCK, SPECIFICATION, kinds_of
 from antiphon.model.refinement import PROPERTY as REFINEMENT
 from antiphon.model.refinement import fails_at_the_end
 from antiphon.model.trace import Trace
-from antiphon.model.verdict import Outcome, PropertyKind
+from antiphon.model.verdict import BROKEN_BY_STEPS, Outcome, PropertyKind
 from antiphon.spec.catalogue import refinement_of
-from antiphon.spec.lang import Program, SpecError
+from antiphon.spec.lang import Program, SpecError, State
 from antiphon.spec.lang.errors import Told
 from antiphon.spec.lang.question import asked, reached, sought
+
+
+_SAFETY = (PropertyKind.INVARIANT, *BROKEN_BY_STEPS)
+"""Kinds of properties that a finite run breaks, whatever comes after it."""
 
 
 class NotBound(Told):
@@ -66,8 +71,12 @@ def on_specification(trace: Trace) -> Replayed:
 
 
 def on_implementation(trace: Trace, binding: Binding | str = "") -> Replayed:
-    """Take the steps of the trace on both sides. The outcome is violated at the first difference, holds if
-    both agree.
+    """Take the steps of the trace on both sides.
+
+    The outcome is violated at the first difference, holds if both agree. If the trace breaks a safety
+    property and both agree, the implementation breaks it too: the outcome is violated. If the trace breaks a
+    property of a text with other repairs than the implementation's, a difference is what one hopes for: the
+    outcome holds.
 
     `binding` is a binding or its name; without one the catalogue's matching binding is used. An
     implementation that draws from the global `random` is run with several seeds. The outcome is unknown for a
@@ -76,52 +85,100 @@ def on_implementation(trace: Trace, binding: Binding | str = "") -> Replayed:
     Raises:
         NotBound: no implementation is bound to the trace's specification with its constants.
     """
-    bound = binding_for(trace.program, binding) if isinstance(binding, str) else binding
+    other = ""
+    if isinstance(binding, str):
+        found, usual = _bound_to(trace.program, binding)
+        bound = _with_constants_of(trace.program, found, usual)
+        other = _other_text(trace.program, usual)
+        lost = {*bound.program.variables} ^ {*usual.variables}
+        if lost:
+            told = f"with {other} the specification differs in its variables: {', '.join(sorted(lost))}"
+            raise NotBound(f"{told}; the binding compares those of {usual.name} as it is implemented")
+    else:
+        bound = binding
     steady = UNSTEADY not in trace.why
-    comparison = Comparison(bound)
-    difference = comparison.reproduced(trace.start, trace.steps, tries=1 if steady else CHANCES)
+    comparison = Comparison(bound, bound.program.reference)
+    start = _start_in(bound.program, trace)
+    difference = comparison.reproduced(start, trace.steps, tries=1 if steady else CHANCES)
     if difference is None and not steady:
         return Replayed(
             Outcome.UNKNOWN,
             f"specification and implementation agree in {CHANCES} runs of {_all(trace)}; the "
             "difference was said not to come each time",
         )
-    if difference is None:
-        return Replayed(Outcome.HOLDS, f"specification and implementation agree in {_all(trace)}")
-    return Replayed(Outcome.VIOLATED, str(difference), difference)
+    shown = "" if trace.shows in ("", LOCKSTEP) else trace.shows
+    kind = _kind(trace.program, shown) if shown else None
+    breaks = shown if kind not in (None, PropertyKind.WITNESS) and _shows(trace, shown, kind) else ""
+    if difference is not None and other:
+        which = f", which breaks {breaks}" if breaks else ""
+        told = f"the implementation leaves this run{which} and is of a text with {other}, {difference}"
+        return Replayed(Outcome.HOLDS if breaks else Outcome.VIOLATED, told, difference)
+    if difference is not None:
+        return Replayed(Outcome.VIOLATED, str(difference), difference)
+    agree = f"specification and implementation agree in {_all(trace)}"
+    if breaks and kind in _SAFETY:
+        return Replayed(Outcome.VIOLATED, f"{agree}, and break {breaks}")
+    if breaks and other:
+        told = f"whether the implementation goes on where a text with {other} does not is not compared"
+        return Replayed(Outcome.UNKNOWN, f"{agree}, which breaks {breaks} there; {told}")
+    return Replayed(Outcome.HOLDS, agree)
 
 
 def binding_for(program: Program, name: str = "") -> Binding:
-    """Return the binding of the implementation of `program`, by its name or as the catalogue's matching one.
+    """Return the binding of the implementation of `program`, with its constants, repairs and readings, by the
+    binding's name or as the catalogue's matching one.
 
     Raises:
-        NotBound: there is none, or it implements other repairs or readings.
+        NotBound: there is none, or the binding of this name is of another specification.
     """
-    asked = (name,) if name else bound_protocols()
-    for protocol in asked:
+    return _with_constants_of(program, *_bound_to(program, name))
+
+
+def _bound_to(program: Program, name: str) -> tuple[Bound, Program]:
+    """Return the binding as `binding_for`, and its own program: the text that the implementation follows."""
+    for protocol in (name,) if name else bound_protocols():
         bound = bound_protocol(protocol)
-        binding = bound.bind(**bound.small)
-        if not issubclass(program.spec, binding.program.spec):
-            continue
-        own = binding.program
-        notes = [item.name for item in own.declaration.constants if item.repair or item.reading]
-        other = [note for note in notes if program.constants[note] != own.constants[note]]
-        if other:
-            told = ", ".join(f"{note}={program.constants[note]}" for note in other)
-            raise NotBound(f"the implementation is of the repaired text; this trace is of one with {told}")
-        return bound.bind(
-            **{
-                item.name: program.constants[item.name]
-                for item in own.declaration.constants
-                if item.name not in notes
-                # values of a binding need not be the defaults of its specification
-                and (item.name in bound.small or program.constants[item.name] != own.constants[item.name])
-            }
-        )
+        own = bound.bind(**bound.small).program
+        if issubclass(program.spec, own.spec):
+            return bound, own
+        if name:
+            told = f"{name} is bound to {specification_name(own.spec)}"
+            raise NotBound(f"{told}; this trace is of {specification_name(program.spec)}")
     raise NotBound(
-        f"no implementation is bound to {program.name}; bound are {', '.join(sorted(asked))}"
-        + ("" if name else "; --binding file.py:Name names another")
+        f"no implementation is bound to {program.name}; bound are {', '.join(sorted(bound_protocols()))}; "
+        "--on file.py:Name names another"
     )
+
+
+def _with_constants_of(program: Program, bound: Bound, own: Program) -> Binding:
+    return bound.bind(
+        **{
+            item.name: program.constants[item.name]
+            for item in own.declaration.constants
+            # values of a binding need not be the defaults of its specification
+            if item.name in bound.small or program.constants[item.name] != own.constants[item.name]
+        }
+    )
+
+
+def _start_in(program: Program, trace: Trace) -> State:
+    """Return the initial state of a binding's program in which a trace begins. The trace's specification may
+    have more variables, as one that is judged by properties has.
+    """
+    named = dict(zip(trace.program.variables, trace.start, strict=True))
+    wanted = tuple(named[name] for name in program.variables)
+    if wanted not in list(program.reference.initial()):
+        raise NotBound(f"the trace begins in no initial state of {program.name}, which the binding has")
+    return wanted
+
+
+def _other_text(program: Program, own: Program) -> str:
+    """Return the repairs and readings of `program` that are not those of the implementation, whose text is
+    `own`, as `name=value`; "" if there are none.
+    """
+    notes = (item.name for item in own.declaration.constants if item.repair or item.reading)
+    told = (f"{n}={program.constants[n]}" for n in notes if program.constants[n] != own.constants[n])
+    return ", ".join(told)
 
 
 def _at_the_end(trace: Trace) -> Replayed:
