@@ -331,7 +331,7 @@ class FailedRun(msgspec.Struct, kw_only=True):
 
 class Swarm(Document, tag="swarm", kw_only=True):
     """Document of `antiphon swarm`; `schedule` is that of the first failing run, shortened; `kept` are
-    directories.
+    directories, `traces` the files of `--save`.
 
     `messages` counts messages by kind, `actions` the internal steps of cores; `batch` is the batch of the
     lake, `runs_in_lake` how many runs it has with logs.
@@ -353,6 +353,7 @@ class Swarm(Document, tag="swarm", kw_only=True):
     seconds: float = 0.0
     schedule: dict[str, Any] | None = None
     kept: list[str]
+    traces: list[str] = []
     batch: str | None = None
     runs_in_lake: int = 0
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final, Literal
 
 import typer
 
@@ -21,14 +21,14 @@ from antiphon.conformance.compare.replay import on_implementation, on_specificat
 from antiphon.conformance.compare.validation import ObservationError, Validation, read_logs, validate
 from antiphon.conformance.report.documents import trace_document
 from antiphon.conformance.report.words import counted
-from antiphon.model.export import binding_in, foreign_in
+from antiphon.model.export import binding_in, foreign_in, program_named_in
 from antiphon.model.notation import short_places
 from antiphon.model.verdict import Outcome
 from antiphon.programs import called
 from antiphon.spec.lang import Program
 
-
-SPECIFICATION, IMPLEMENTATION = "specification", "implementation"
+SPECIFICATION: Final = "specification"
+IMPLEMENTATION: Final = "implementation"
 
 
 def replay(
@@ -65,8 +65,10 @@ def replay(
             f"{shlex.join(variant.words())}: constants are of a specification that is named: "
             f"antiphon replay {file} --as SPEC; a trace of antiphon has its own"
         )
-    if specification is not None and on == SPECIFICATION and foreign_in(file) is not None:
-        return _held(file, variant.program(specification), specification, pytest, json=json)
+    if on == SPECIFICATION and foreign_in(file) is not None:
+        named = program_named_in(file) if specification is None else variant.program(specification)
+        if named is not None:
+            return _held(file, named, specification or "", pytest, json=json)
     subject = variant.program(specification) if specification and variant.words() else specification
     trace = antiphon.load(file, subject)
     binding = binding_in(file) if on in (SPECIFICATION, IMPLEMENTATION) else on
@@ -87,9 +89,10 @@ def replay(
         )
         written = output.write_text("--pytest", pytest, text)
     if json:
+        side: Literal["specification", "implementation"] = IMPLEMENTATION if compares else SPECIFICATION
         return output.finish(
             documents.Replay(
-                outcome=replayed.outcome, file=str(file), on=IMPLEMENTATION if compares else SPECIFICATION, reason=replayed.reason,
+                outcome=replayed.outcome, file=str(file), on=side, reason=replayed.reason,
                 trace=trace_document(trace),
                 difference=documents.difference_document(replayed.difference), written=written,
             )

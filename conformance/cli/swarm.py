@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import secrets
+import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -36,6 +38,7 @@ from antiphon.conformance.run.swarm import (
     command_of,
     joins_always,
     keep,
+    observed,
     pictured,
     read_schedule,
     run_schedule,
@@ -46,6 +49,7 @@ from antiphon.conformance.run.swarm import (
     within_model,
 )
 from antiphon.impl.registry import LISTED
+from antiphon.model.files import write_whole
 from antiphon.model.verdict import Outcome
 
 if TYPE_CHECKING:  # Spark is an extra
@@ -119,6 +123,17 @@ def swarm(
         int, typer.Option("--sample", min=0, help="Logs of so many runs go into the lake, failing or not.")
     ] = 100,
     fault: options.Fault = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            "--save",
+            metavar="DIR",
+            help="Write what the applications see in a failing run, or in the first run if none fails, as a "
+            "trace for `antiphon replay`; of groups whose members change.",
+            show_default=False,
+        ),
+    ] = None,
+    max_seconds: options.MaxSeconds = None,
     steer: Annotated[
         bool,
         typer.Option(
@@ -135,14 +150,13 @@ def swarm(
     logs of failing runs and of a sample go into a lake.
     """
     join = join or joins_always(protocol)
-    if within and join:
-        raise output.UsageProblem("--within-model is of groups whose members stay; leave it out")
     if within and (processes, messages, only or (), layers, deliver) != _DRAWN:
         raise output.UsageProblem(
             "--within-model has the processes, messages and faults of the model: leave out --processes, "
             "--messages, --only, --layers and --deliver"
         )
     elsewhere = spark or master is not None or lake is not None or schedule is not None
+    _see_kind(join=join, within=within, save=save, limited=max_seconds is not None, elsewhere=elsewhere)
     _see_steered(steer=steer, recorded=coverage is not None, join=join, within=within, elsewhere=elsewhere)
     try:
         settings = Settings(
@@ -159,8 +173,9 @@ def swarm(
     except ValueError as error:
         raise output.of_options(error, _OPTIONS) from error
     if schedule is not None:
-        return _replayed(protocol, schedule, settings, reported, json=json)
+        return _replayed(protocol, schedule, settings, save, reported, json=json)
     output.see_reachable("--log", directory)
+    until = math.inf if max_seconds is None else time.monotonic() + max_seconds
     before = exercised.known(coverage, protocol, settings) if coverage is not None else None
     chosen = secrets.randbelow(10**6) if seed is None else seed
     if not json:
@@ -175,24 +190,25 @@ def swarm(
         with runs_bar(protocol, runs, output.err()) as show:
             report = run_swarm(
                 protocol, runs=runs, seed=chosen, settings=settings, jobs=jobs or os.cpu_count() or 1,
-                steer=steer, known=before, progress=show,
+                steer=steer, known=before, max_seconds=max_seconds, progress=show,
             )  # fmt: skip
     _keep_coverage(coverage, protocol, report, within=within)
     first = next((result for result in report.failed if result.schedule is not None), None)
-    short = shortened(first, settings) if first is not None and first.symptoms else first
+    short = _shortened(first, settings, until) if first is not None and first.symptoms else first
     homes = _write_failing(first, short, directory)
     others = [
         (other, home)
-        for other in _of_other_kinds(report, (first, short))
+        for other in _of_other_kinds(report, (first, short), until)
         for home in _write_failing(other, other, directory)
     ]
     again = f"{command_of(protocol, settings)}{' --steer' * steer}"
     failing = [*([] if short is None else [(short, homes[-1] if homes else None)]), *others]
     whole = f"{again} --runs {runs} --seed {chosen}"
     reports.write(reported, lambda: _answer(report, failing, settings, whole))
+    saved = _saved_runs(protocol, chosen, settings, [result for result, _ in failing], save)
     if json:
         places = [*homes, *(home for _, home in others)]
-        return output.finish(_document(report, short, places, there))
+        return output.finish(_document(report, short, places, saved, there))
     _print(report)
     if there is not None and there.batch is not None:
         kept = f"{counted(there.batch.runs, 'run')} with logs in batch {there.batch.id} of {lake}"
@@ -209,6 +225,10 @@ def swarm(
         output.out().print(f"another kind, seed {other.seed}: {other.reasons[0]}", soft_wrap=True)
         alone = again.removesuffix(" --steer")
         output.out().print(f"short:  {alone} --schedule {home / SCHEDULE}", soft_wrap=True)
+    _print_saved(saved)
+    if report.runs < runs and there is None:
+        left = f"{runs - report.runs:,} runs were not taken: --max-seconds {max_seconds or 0:g} were over"
+        output.out().print(left, soft_wrap=True)
     wrong = f", {len(report.failed):,} of them fail" if report.failed else ""
     each_ms = report.processor_ns / report.runs / 1e6
     output.last_line(
@@ -217,6 +237,18 @@ def swarm(
         f"each, seed {chosen}; evidence: measured",
     )
     return report.outcome.exit_code
+
+
+def _see_kind(*, join: bool, within: bool, save: Path | None, limited: bool, elsewhere: bool) -> None:
+    """Raise UsageProblem if an option is of the other kind of groups, or of runs that are taken elsewhere."""
+    if within and join:
+        raise output.UsageProblem("--within-model is of groups whose members stay; leave it out")
+    if save is not None:
+        if not join:
+            raise output.UsageProblem("--save is of groups whose members change: add --join")
+        output.see_reachable("--save", save)
+    if limited and elsewhere:
+        raise output.UsageProblem("--max-seconds ends runs that this command takes by seeds, and shortening")
 
 
 def _see_steered(*, steer: bool, recorded: bool, join: bool, within: bool, elsewhere: bool) -> None:
@@ -291,7 +323,44 @@ def _on_spark(
         raise output.UsageProblem(str(error)) from error
 
 
-def _of_other_kinds(report: SwarmReport, told: Iterable[RunResult | None]) -> list[RunResult]:
+def _shortened(result: RunResult, settings: Settings, until: float) -> RunResult:
+    """Return a failing run as short as it becomes until this monotonic time."""
+    left = None if until == math.inf else max(0.0, until - time.monotonic())
+    return shortened(result, settings, max_seconds=left)
+
+
+def _saved_runs(
+    protocol: str, seed: int, settings: Settings, failing: list[RunResult], directory: Path | None
+) -> list[Path]:
+    """Write what applications see in the failing runs, or in the run of the seed if none fails, as traces;
+    return the files.
+    """
+    if directory is None:
+        return []
+    kept = [result for result in failing if result.schedule is not None]
+    kept = kept or [run_seed(protocol, seed, msgspec.structs.replace(settings, logs=True))]
+    return [_saved(result, settings, directory) for result in kept]
+
+
+def _print_saved(files: list[Path]) -> None:
+    """Print the command that replays each saved trace."""
+    for file in files:
+        output.out().print(f"trace:  antiphon replay {file}", soft_wrap=True)
+
+
+def _saved(result: RunResult, settings: Settings, directory: Path) -> Path:
+    """Write what applications see in a run as a trace; return the file."""
+    text = msgspec.json.format(msgspec.json.encode(observed(result, settings)), indent=1)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        file = directory / f"{result.name}.itf.json"
+        write_whole(file, text + b"\n")
+    except OSError as error:
+        raise output.UsageProblem(f"--save {directory}: {error.strerror}") from error
+    return file
+
+
+def _of_other_kinds(report: SwarmReport, told: Iterable[RunResult | None], until: float) -> list[RunResult]:
     """Return one shortened run for each other way to fail, apart from those in `told`; at most `_KINDS_SHOWN`
     runs.
     """
@@ -303,7 +372,7 @@ def _of_other_kinds(report: SwarmReport, told: Iterable[RunResult | None]) -> li
         if result.seed is None or not result.symptoms or result.symptoms[0] in kinds:
             continue
         again = run_seed(report.core, result.seed, report.settings)
-        short = shortened(again, report.settings)
+        short = _shortened(again, report.settings, until)
         if short.symptoms[0] not in kinds:
             shown.append(short)
         kinds |= {again.symptoms[0], short.symptoms[0]}
@@ -338,22 +407,26 @@ def _answer(
     return Answer("swarm", (of_swarm(report, shown, again),))
 
 
-def _replayed(protocol: str, file: Path, settings: Settings, reported: Reports, *, json: bool) -> int:
+def _replayed(
+    protocol: str, file: Path, settings: Settings, save: Path | None, reported: Reports, *, json: bool
+) -> int:
     """Run a group under the saved schedule in a file, and print the result."""
     try:
         result = run_schedule(protocol, read_schedule(file), settings)
     except ScheduleError as error:
         raise output.UsageProblem(f"--schedule {error}") from error
     again = f"{command_of(protocol, settings)} --schedule {file}"
+    saved = [] if save is None else [_saved(result, settings, save)]
     reports.write(reported, lambda: _answer_of(result, pictured(result, settings), file, again))
     if json:
         return output.finish(
             documents.Swarm(
                 outcome=result.outcome, protocol=protocol, seed=None, runs=1, failed=_failed([result]),
-                schedule=_data(result.schedule), kept=[],
+                schedule=_data(result.schedule), kept=[], traces=list(map(str, saved)),
             )
         )  # fmt: skip
     _print_run(result, settings)
+    _print_saved(saved)
     output.last_line(result.outcome, f"{protocol}: the run of {file}; evidence: measured")
     return result.outcome.exit_code
 
@@ -365,7 +438,11 @@ def _answer_of(result: RunResult, drawn: Diagram, file: Path, again: str) -> Ans
 
 
 def _document(
-    report: SwarmReport, short: RunResult | None, homes: list[Path], there: Swarmed | None
+    report: SwarmReport,
+    short: RunResult | None,
+    homes: list[Path],
+    saved: list[Path],
+    there: Swarmed | None,
 ) -> documents.Swarm:
     batch = None if there is None else there.batch
     return documents.Swarm(
@@ -376,6 +453,7 @@ def _document(
         never_sent=report.never_sent, actions=dict(sorted(report.actions.items())),
         seconds=round(report.seconds, 3),
         schedule=None if short is None else _data(short.schedule), kept=list(map(str, homes)),
+        traces=list(map(str, saved)),
         batch=None if batch is None else batch.id, runs_in_lake=0 if batch is None else batch.runs,
     )  # fmt: skip
 

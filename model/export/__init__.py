@@ -9,6 +9,7 @@ from antiphon.model.export.itf import (
     binding_in,
     foreign_in,
     load,
+    program_named_in,
     save,
     specification_name,
     text,
@@ -21,5 +22,5 @@ from antiphon.model.export.tla import tla
 __all__ = [
     "ITF_VERSION", "MOST_STATES", "ForeignRun", "ForeignTraceError", "PromelaModel", "TlaModule",
     "TraceFileError", "binding_in", "dot", "foreign_in", "graphml", "labelled", "load", "members_of",
-    "promela", "save", "specification_name", "text", "tla",
+    "program_named_in", "promela", "save", "specification_name", "text", "tla",
 ]  # fmt: skip

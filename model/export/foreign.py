@@ -22,7 +22,7 @@ from antiphon.model.export import encoding
 from antiphon.model.properties import kinds_of
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import PropertyKind
-from antiphon.spec.lang import Program, SpecError, State, Step, Transition, types
+from antiphon.spec.lang import Disabled, Program, SpecError, State, Step, Transition, types
 from antiphon.spec.lang.assignment import frozen
 
 ACTION = "mbt::actionTaken"
@@ -171,7 +171,7 @@ def _onward(
     picked = arguments_of(bound, action, run.picks[index], index) if is_known else {}
     found: dict[State, tuple[State, tuple[Transition, ...]]] = {}
     for state, (start, transitions) in ways.items():
-        for transition in bound.reference.successors(state):
+        for transition in _candidates(bound, state, action if is_known else "", picked):
             named = not is_known or transition.step.action == action
             named = named and _has(bound, transition.step, picked)
             if named and _agrees(bound, transition.state, wanted[index]):
@@ -180,6 +180,23 @@ def _onward(
         for state, way in ways.items():  # no step is a way too, beside those that change others
             found.setdefault(state, way)
     return found
+
+
+def _candidates(bound: Program, state: State, action: str, picked: dict[str, Any]) -> Iterator[Transition]:
+    """Yield the possible steps from a state: of an action of which all arguments are known only that one."""
+    parameters = [
+        item.name
+        for method in bound.declaration.marked("action", "environment")
+        if method.name == action
+        for item in method.parameters
+    ]
+    if not action or not all(name in picked for name in parameters):
+        yield from bound.reference.successors(state)
+        return
+    try:
+        yield bound.reference.apply(state, Step(action, tuple(picked[name] for name in parameters)))
+    except Disabled:
+        return
 
 
 def _no_step(run: ForeignRun, bound: Program, names: list[str], index: int) -> str:

@@ -154,6 +154,33 @@ def foreign_in(path: str | Path) -> foreign.ForeignRun | None:
         raise TraceFileError(f"{path}: {error}") from error
 
 
+def program_named_in(path: str | Path) -> Program | None:
+    """Return the specification, with its constants, that an ITF file without the entries of `save` names in
+    `#meta`, as `antiphon swarm --save` writes it; None if it names none.
+
+    Raises:
+        TraceFileError: the file is no trace, or there is no such specification.
+    """
+    data = _read(Path(path))
+    if not foreign.is_foreign(data):
+        return None
+    try:
+        return _named_program(data)
+    except foreign.Damage as error:
+        raise TraceFileError(f"{path}: {error}") from error
+
+
+def _named_program(data: dict[str, Any]) -> Program | None:
+    meta = data.get("#meta", {})
+    name, constants = meta.get("specification"), meta.get("constants", {})
+    if name is None:
+        return None
+    try:
+        return program(places.stands_at(name, _SPECIFICATION), **constants)
+    except (SpecError, TypeError) as error:
+        raise foreign.Damage(f"#meta.specification: {error}") from error
+
+
 def _meta_in(data: Any, place: Path) -> _Meta:
     try:
         return _read_meta(data)
@@ -234,6 +261,8 @@ def load(path: str | Path, subject: Program | type[Spec] | None = None) -> Trace
     try:
         if foreign.is_foreign(data):
             run = foreign.read(data)
+            if subject is None:
+                subject = _named_program(data)
             if subject is None:
                 raise ForeignTraceError(place, run)
             return foreign.matched(run, program(subject) if isinstance(subject, type) else subject)

@@ -23,6 +23,7 @@ TOLD_TWICE = {
     "--html": "explore writes what else it serves, the others a report",
     "--json": "a member prints a document a line",
     "--multicast": "a swarm plays it, a member needs the address",
+    "--save": "a file for the one trace of a question, a folder for those of a swarm",
     "--sample": "always how many are drawn: of mutants, of paths, of runs",
 }
 """Options of which two commands say something else, and why."""

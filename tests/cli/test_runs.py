@@ -2,6 +2,7 @@
 logs.
 """
 
+import json
 import re
 import sys
 from collections.abc import Callable
@@ -241,6 +242,34 @@ def test_a_swarm_that_holds_says_what_it_met(antiphon: Run) -> None:
     document = antiphon("swarm", "rbp", *few, "--json").document
     assert (document.outcome, document.runs, set(document.met)) == ("holds", 5, {"loss"})
     assert document.lost > 0
+
+
+def test_what_applications_see_in_a_swarm_is_saved_and_replayed(antiphon: Run, tmp_path: Path) -> None:
+    few = ("--seed", 7, "--runs", 1, "--messages", 4, "--jobs", 1, "--save", tmp_path)
+    (trace,) = antiphon("swarm", "irbp", *few, "--json").document.traces
+    assert trace == str(tmp_path / "irbp-7.itf.json")
+    answer = antiphon("replay", trace)
+    assert answer.code == 0
+    assert "each one of OrderedGroup" in answer.out
+    data = json.loads(Path(trace).read_text())
+    delivered = [state for state in data["states"] if state["mbt::actionTaken"] == "deliver"]
+    picks = delivered[-1]["mbt::nondetPicks"]
+    picks["m"]["value"] = 0
+    Path(trace).write_text(json.dumps(data))
+    answer = antiphon("replay", trace)
+    assert answer.code == 1
+    assert "self.may_deliver(p, m)" in answer.out
+    assert antiphon("swarm", "rbp", *few).code == 64
+
+
+def test_a_swarm_that_runs_out_of_time_shows_what_has_failed(antiphon: Run, tmp_path: Path) -> None:
+    """The first chunk of runs is taken in any case; nothing is left to shorten what failed."""
+    faulty = ("swarm", "total", "--fault", "passes-one", "--log", tmp_path, "--seed", 1, "--jobs", 1)
+    answer = antiphon(*faulty, "--runs", 200, "--messages", 10, "--max-seconds", 0)
+    assert answer.code == 1
+    assert "150 runs were not taken: --max-seconds 0 were over" in answer.out
+    (short, whole) = sorted(tmp_path.glob("total-*/schedule.json"))[:2]
+    assert set(read_schedule(short).entries) == set(read_schedule(whole).entries)
 
 
 def test_a_swarm_of_members_that_change_says_what_it_met(antiphon: Run) -> None:

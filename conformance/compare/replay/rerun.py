@@ -12,8 +12,8 @@ from antiphon.conformance.compare.bindings import Binding, Bound, bound_protocol
 from antiphon.conformance.compare.bindings.guarded import CHANCES
 from antiphon.conformance.compare.lockstep import LOCKSTEP, UNSTEADY, Comparison, Difference
 from antiphon.conformance.report.words import counted
-from antiphon.model.export.itf import specification_name
 from antiphon.model.explore.liveness import shows_lasso
+from antiphon.model.export.itf import specification_name
 from antiphon.model.ground.budgets import budget_blocked_step
 from antiphon.model.properties import DEADLOCK, SPECIFICATION, kinds_of
 from antiphon.model.refinement import PROPERTY as REFINEMENT
@@ -24,7 +24,6 @@ from antiphon.spec.catalogue import refinement_of
 from antiphon.spec.lang import Program, SpecError, State
 from antiphon.spec.lang.errors import Told
 from antiphon.spec.lang.question import asked, reached, sought
-
 
 _SAFETY = (PropertyKind.INVARIANT, *BROKEN_BY_STEPS)
 """Kinds of properties that a finite run breaks, whatever comes after it."""
@@ -65,9 +64,7 @@ def on_specification(trace: Trace) -> Replayed:
         return Replayed(Outcome.UNKNOWN, f"{_all(trace)} run, but do not show {name}")
     if kind is PropertyKind.WITNESS:
         return Replayed(Outcome.HOLDS, f"{name} is reached after {counted(len(trace), 'step')}")
-    return Replayed(
-        Outcome.VIOLATED, trace.why or f"{name} is broken after {counted(len(trace), 'step')}"
-    )
+    return Replayed(Outcome.VIOLATED, trace.why or f"{name} is broken after {counted(len(trace), 'step')}")
 
 
 def on_implementation(trace: Trace, binding: Binding | str = "") -> Replayed:

@@ -12,6 +12,8 @@ Software Engineering 28 (2), 2002.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 
@@ -46,15 +48,16 @@ def shrink(
     fails: Callable[[Schedule], bool],
     network: Network = Network.LOSSY,
     progress: Callable[[Schedule], None] = lambda _: None,
+    max_seconds: float | None = None,
 ) -> Schedule:
-    """Return a failing schedule from which no entry can be removed; `network` is the network that the core
-    needs.
+    """Return a failing schedule from which no entry can be removed, or the shortest one that was found within
+    `max_seconds`; `network` is the network that the core needs.
     """
-    return _Shrinking(schedule, fails, network, progress).take()
+    return _Shrinking(schedule, fails, network, progress, max_seconds).take()
 
 
 class _Spent(Exception):
-    """Signal that the limit of runs is reached: the shortest failing schedule so far is the result."""
+    """Signal that the limit of runs or of time is reached: the result is the shortest schedule so far."""
 
 
 class _Shrinking:
@@ -64,10 +67,12 @@ class _Shrinking:
         fails: Callable[[Schedule], bool],
         network: Network,
         progress: Callable[[Schedule], None],
+        max_seconds: float | None,
     ) -> None:
         self.best = replace(schedule, entries=tuple(sorted(schedule.entries, key=_place)))
         self._fails, self._network, self._progress = fails, network, progress
         self._tries = 0
+        self._until = math.inf if max_seconds is None else time.monotonic() + max_seconds
 
     def take(self) -> Schedule:
         """Simplify the schedule in rounds, until a round changes nothing; return it."""
@@ -89,7 +94,7 @@ class _Shrinking:
         if candidate == self.best:
             return False
         self._tries += 1
-        if self._tries > TRIES_MAX:
+        if self._tries > TRIES_MAX or time.monotonic() >= self._until:
             raise _Spent
         if not self._fails(candidate):
             return False

@@ -131,6 +131,7 @@ def run_swarm(
     jobs: int = 1,
     steer: bool = False,
     known: Seen | None = None,
+    max_seconds: float | None = None,
     progress: Callable[[int, int], None] = lambda _done, _failed: None,
 ) -> SwarmReport:
     """Take the runs of so many consecutive seeds, in `jobs` processes.
@@ -143,6 +144,7 @@ def run_swarm(
         jobs: the number of processes.
         steer: steer the runs, in blocks of `BLOCK`, towards what no run of their block has exercised.
         known: record what the runs exercise; this counts as exercised before. None: nothing is recorded.
+        max_seconds: time after which no further chunk of runs is counted, one at least; None: no limit.
         progress: called now and then with the numbers of finished and of failed runs.
 
     Raises:
@@ -161,6 +163,8 @@ def run_swarm(
         for result in found:
             report.add(result)
         progress(report.runs, len(report.failed))
+        if max_seconds is not None and time.monotonic() - begun >= max_seconds:
+            break
     report.seconds = time.monotonic() - begun
     return report
 

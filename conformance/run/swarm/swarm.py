@@ -34,7 +34,10 @@ from antiphon.spec.lang import SpecError
 from antiphon.spec.lang.foreign import foreign
 from antiphon.spec.lang.hints import known_names
 
-__all__ = ["RunResult", "core_of", "fitted", "pictured", "run_drawn", "run_schedule", "run_seed", "shortened"]
+__all__ = [
+    "RunResult", "core_of", "fitted", "observed", "pictured", "run_drawn", "run_schedule", "run_seed",
+    "shortened",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -223,7 +226,11 @@ def run_schedule(
 
 
 def shortened(
-    result: RunResult, settings: Settings, progress: Callable[[Schedule], None] = lambda _: None
+    result: RunResult,
+    settings: Settings,
+    progress: Callable[[Schedule], None] = lambda _: None,
+    *,
+    max_seconds: float | None = None,
 ) -> RunResult:
     """Return a failing run with a shorter schedule that fails in the same way; the run itself if there is
     none.
@@ -232,6 +239,7 @@ def shortened(
         result: the run, with its schedule.
         settings: the settings of the run.
         progress: called with each shorter schedule.
+        max_seconds: time after which no further schedule is tried; None: no limit.
     """
     assert result.schedule is not None, f"{result.name} was not kept"
     assert result.symptoms, f"{result.name} has not failed"
@@ -244,7 +252,7 @@ def shortened(
         return symptom in found
 
     network = Network.LOSSY if settings.join else implementation.network  # such groups have layers always
-    shorter = shrink(result.schedule, fails, network, progress)
+    shorter = shrink(result.schedule, fails, network, progress, max_seconds)
     return run_schedule(result.core, shorter, settings, result.seed, f"{result.name}-short")
 
 
@@ -269,6 +277,22 @@ def pictured(result: RunResult, settings: Settings) -> Diagram:
     kind.run(implementation, result.schedule, Script(result.schedule), settings, picture)
     diagram: Diagram = picture.diagram(result.name, result.reasons[0] if result.reasons else "", "")
     return diagram
+
+
+def observed(result: RunResult, settings: Settings) -> dict[str, Any]:
+    """Return what the applications see in a run that has a schedule, as a trace in ITF.
+
+    Raises:
+        ValueError: the members of the group stay.
+    """
+    assert result.schedule is not None, f"{result.name} was not kept"
+    settings, _ = _kind(result.core, settings, result.schedule)
+    if not settings.join:
+        raise ValueError("no trace is made of a group whose members stay")
+    seen = changing.Observed(result.schedule.members)
+    implementation = core_of(result.core, settings.planted, join=True)
+    changing.run(implementation, result.schedule, Script(result.schedule), settings, seen)
+    return seen.trace(result.name)
 
 
 def _result(core: str, name: str, ending: Any, counted: Any, outcome: Outcome) -> RunResult:

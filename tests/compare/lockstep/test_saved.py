@@ -65,7 +65,8 @@ def test_a_run_with_a_crash_and_suspicions_is_run_on_the_implementation_by_name(
     )
     faulty = on_implementation(trace, binding_of("irbp", fault="calls-in-silence", **BOUNDS))
     assert faulty.outcome is Outcome.VIOLATED
-    assert faulty.difference is not None and faulty.difference.what == "variable sent"
+    assert faulty.difference is not None
+    assert faulty.difference.what == "variable sent"
 
 
 def test_the_implementation_leaves_the_counterexample_of_a_text_without_a_repair() -> None:
@@ -85,5 +86,6 @@ def test_a_trace_of_another_specification_is_refused_with_both_names() -> None:
     of_rbp = lockstep(binding_of("rbp", fault="keeps-token", messages=1), max_transitions=2000).difference
     assert of_rbp is not None
     bound = "irbp is bound to antiphon.spec.protocols.irbp.by_message:IrbpByMessage"
-    with pytest.raises(NotBound, match=f"^{bound}; this trace is of antiphon.spec.protocols.rbp.bounds:RbpBounded$"):
+    traced = "this trace is of antiphon.spec.protocols.rbp.bounds:RbpBounded"
+    with pytest.raises(NotBound, match=f"^{bound}; {traced}$"):
         on_implementation(of_rbp.trace, "irbp")

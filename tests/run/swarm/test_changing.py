@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
+from antiphon.conformance.compare.validation import Validation, read_logs, validate
 from antiphon.conformance.judge.history import judge_run
 from antiphon.conformance.judge.trace import load_run
 from antiphon.conformance.run.swarm import (
@@ -16,6 +19,7 @@ from antiphon.conformance.run.swarm import (
     command_of,
     core_of,
     keep,
+    observed,
     pictured,
     read_schedule,
     run_schedule,
@@ -39,6 +43,7 @@ from antiphon.conformance.run.swarm.schedule import (
 )
 from antiphon.impl.membership.membership import Membership
 from antiphon.impl.registry import LISTED
+from antiphon.model.export import program_named_in
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import SpecError
 
@@ -286,3 +291,52 @@ def test_what_does_not_go_together_is_refused() -> None:
         Settings(faults=(FaultKind.CRASH,))
     with pytest.raises(ValueError, match="sealed is True; groups whose members change have no such"):
         Settings(join=True, sealed=True)
+
+
+def explained(trace: dict[str, Any], file: Path) -> Validation:
+    """The answer to whether the specification that a trace names explains it."""
+    file.write_bytes(msgspec.json.encode(trace))
+    named = program_named_in(file)
+    assert named is not None
+    return validate(named, read_logs(named, [file]))
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("protocol", LISTED)
+def test_the_service_explains_what_applications_see_in_a_run(protocol: str, tmp_path: Path) -> None:
+    settings = msgspec.structs.replace(QUICK, logs=True, messages=6)
+    result = run_seed(protocol, 212, settings)
+    assert result.outcome is Outcome.HOLDS
+    found = explained(observed(result, settings), tmp_path / "run.itf.json")
+    assert found.outcome is Outcome.HOLDS, found.reason
+    assert found.trace is not None
+    taken = Counter(step.action for step in found.trace.steps)
+    assert taken["deliver"] == result.delivered > 0
+    assert {"submit", "install", "crash"} <= taken.keys()
+
+
+NOT_EXPLAINED = {
+    "adopts_nothing": (8, "deliver"),
+    "counts_from_nothing": (0, "deliver"),
+    "welcomes_with_no_counts": (1, "deliver"),
+    "anybody_is_a_majority": (1, "install"),
+}
+"""Planted faults that break what applications are promised, with a seed that shows it, and the event that the
+service does not allow.
+"""
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("fault", NOT_EXPLAINED)
+def test_the_service_does_not_explain_the_run_with_a_planted_fault(
+    fault: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    FAULTS[fault](monkeypatch)
+    settings, (seed, event) = msgspec.structs.replace(QUICK, bound_ms=4_000.0), NOT_EXPLAINED[fault]
+    result = run_seed("irbp", seed, settings)
+    assert result.outcome is Outcome.VIOLATED
+    found = explained(observed(result, settings), tmp_path / "run.itf.json")
+    assert found.outcome is Outcome.VIOLATED
+    assert found.failure is not None
+    (line, _), *_ = found.failure.stuck[0].lines
+    assert line.actions == (event,)
