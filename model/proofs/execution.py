@@ -2,16 +2,16 @@
 a path.
 
 A path has its conditions, the variables at its end, and the expectations of services. A loop over the members
-of a sort is executed once, for a member of which nothing is known: the front end has shown that its turns do
-not interact, so that an entry has the value that its own turn writes, and a growing set has the elements that
-some turn adds.
+of a sort is executed once, for a member of which nothing is known, after a survey has shown that its turns do
+not interact, so that an entry has the value that its own turn writes, a growing set has the elements that
+some turn adds, and the expectations of all turns must hold.
 
 This file knows nothing of obligations or solvers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from antiphon.model.proofs.expressions import Evaluator
@@ -38,7 +38,9 @@ from antiphon.model.proofs.values import (
     chosen_of,
 )
 from antiphon.spec.lang import ir, types
-from antiphon.spec.lang.errors import Location
+from antiphon.spec.lang.errors import Location, SpecError
+from antiphon.spec.lang.front.order import Access, shared_places, survey_of
+from antiphon.spec.lang.walk import nodes
 
 MOST_PATHS = 256
 """Largest number of ways through one body that are distinguished."""
@@ -264,14 +266,18 @@ class Executor:
         return paths
 
     def _at_once(self, binder: ir.Binder, body: Sequence[ir.Statement], path: Path) -> Path:
-        """Return the path after all turns of a loop whose turns do not interfere."""
-        self._refuse_more_than_writes(body)
+        """Return the path after all turns of a loop, of which none may see what another does.
+
+        Raises:
+            Outside: the order of the turns could show, or a turn requires something.
+        """
+        accesses = self._independent(binder, body)
         frame = path.frame
         evaluator = self.evaluator
 
-        def turn(value: Value) -> tuple[Formula, dict[str, Value]]:
-            """Return, for one value of the loop's name, the condition under which the loop runs its body, and
-            the variables after the body.
+        def paths_of(value: Value) -> tuple[Formula, int, list[Path]]:
+            """Return, for one value of the loop's name, the condition under which the loop runs its body, the
+            number of conditions that are known before the body, and the paths through it.
             """
             inner = frame.binding(binder.name, value)
             test: Formula = TRUE
@@ -284,8 +290,11 @@ class Executor:
             if binder.condition is not None:
                 further = evaluator.formula(binder.condition, inner)
                 test, inner = conjunction(test, further), inner.under(further)
-            paths = self.run(body, inner)
-            count = len(inner.path)
+            return test, len(inner.path), self.run(body, inner)
+
+        def turn(value: Value) -> tuple[Formula, dict[str, Value]]:
+            """Return the condition of a turn, and the variables that it writes."""
+            test, count, paths = paths_of(value)
             left = {
                 name: chosen_of(
                     [(conjunction(*item.frame.path[count:]), item.frame.state[name]) for item in paths],
@@ -296,54 +305,130 @@ class Executor:
             }
             return test, left
 
+        def expected(value: Value) -> list[Expected]:
+            return [item for after in paths_of(value)[2] for item in after.expected]
+
+        named: dict[tuple[str, Location], None] = {}
+
         def once(inner: Frame) -> Formula:
-            turn(inner.locals[binder.name])
+            named.update({(item.property, item.at): None for item in expected(inner.locals[binder.name])})
             return TRUE
 
-        evaluator.ranging((replace(binder, condition=None, source=binder.type),), frame, once, every=True,
-                          at=binder.at)  # fmt: skip
+        whole = (replace(binder, condition=None, source=binder.type),)
+        evaluator.ranging(whole, frame, once, every=True, at=binder.at)
+        found: list[Expected] = []
+        for property, at in named:
+
+            def held(inner: Frame, property: str = property, at: Location = at) -> Formula:
+                same = [item for item in expected(inner.locals[binder.name]) if item.at == at]
+                return conjunction(*(item.formula for item in same if item.property == property))
+
+            with evaluator.silently():
+                found.append(
+                    Expected(property, evaluator.ranging(whole, frame, held, every=True, at=binder.at), at)
+                )
         silent = _Silent(evaluator, turn)
         state = dict(frame.state)
-        for name, how in _written(body, binder, self.module).items():
-            state[name] = self._after(frame.state[name], name, how, binder, silent)
-        return replace(path, frame=replace(frame, state=state))
+        for name in dict.fromkeys(item.variable for item in accesses if item.write):
+            own = [item for item in accesses if item.variable == name]
+            state[name] = self._after(frame.state[name], name, own, binder, silent)
+        return replace(
+            path, frame=replace(frame, state=state), expected=(*path.expected, *found)
+        )
+
+    def _independent(self, binder: ir.Binder, body: Sequence[ir.Statement]) -> tuple[Access, ...]:
+        """Return the uses of variables by the turns of a loop.
+
+        Raises:
+            Outside: the order of the turns could show, or a turn requires something.
+        """
+        loop = ir.Each(binder=binder, body=tuple(body), at=binder.at)
+        try:
+            accesses = survey_of(loop, _Texts(self.module), self.module.handlers)
+        except SpecError as error:
+            raise Outside(
+                f"a proof takes all turns of a loop at once, and {error.reason}", error.at,
+                instead="an action with a parameter",
+            ) from error  # fmt: skip
+        for node in nodes((*loop.body, *(item.body for item in self.module.handlers)), self.module):
+            if isinstance(node, ir.Require):
+                raise Outside(
+                    "a turn of a loop requires something", node.at, instead="`require(all(...))` before it"
+                )
+        return accesses
 
     def _after(
-        self, old: Value, name: str, how: ir.Assign, binder: ir.Binder,
+        self, old: Value, name: str, uses: Sequence[Access], binder: ir.Binder,
         turn: Callable[[Value], tuple[Formula, dict[str, Value]]],
     ) -> Value:  # fmt: skip
-        at = how.at
-        if how.keys and _is_name(how.keys[0], binder.name) and isinstance(old, MapValue):
-            entries = old
-
-            def get(key: Value) -> Value:
-                there, left = turn(key)
-                new = left.get(name)
-                if not isinstance(new, MapValue) or there is FALSE:
-                    return entries.get(key)
-                return chosen(there, new.get(key), entries.get(key), at)
-
-            return MapValue(old.type, get)
-        if not how.keys and isinstance(old, SetValue) and isinstance(how.value, ir.SetBinary):
-            grown = how.value.operator is ir.SetOperation.UNION
-            if grown or how.value.operator in (ir.SetOperation.DIFFERENCE, ir.SetOperation.INTERSECTION):
-                return self._accumulated(old, name, binder, turn, grown=grown)
+        """Return a variable after all turns: at the place where the keys have the loop's value each entry is
+        that of its own turn; a set that only grows has what some turn adds.
+        """
+        places = sorted(place[0] for place in shared_places(uses) if len(place) == 1)
+        if places:
+            return self._own_entries(old, name, (), places[0], turn, uses[0].at)
+        operators = {item.write for item in uses}
+        if len(operators) == 1 and operators <= {item.value for item in _ACCUMULATED}:
+            grown = operators == {ir.SetOperation.UNION.value}
+            return self._accumulated(old, name, (), binder, turn, grown=grown)
         raise Outside(
             f"a loop over {getattr(binder.type, 'name', 'a sort')} writes {name} in a way that is no entry "
-            "of its own and no `|=` or `-=`", at,
+            "of its own and no `|=` or `-=`", uses[0].at,
             instead="an entry of the loop's own value, or one set operation",
         )  # fmt: skip
 
+    def _own_entries(
+        self, old: Value, name: str, keys: tuple[Value, ...], place: int,
+        turn: Callable[[Value], tuple[Formula, dict[str, Value]]], at: Location,
+    ) -> Value:  # fmt: skip
+        if isinstance(old, SetValue) and place == len(keys):
+
+            def member(item: Value) -> Formula:
+                there, left = turn(item)
+                new = _entry(left.get(name), keys)
+                if not isinstance(new, SetValue) or there is FALSE:
+                    return old.member(item)
+                return disjunction(
+                    conjunction(there, new.member(item)), conjunction(negation(there), old.member(item))
+                )
+
+            return SetValue(old.of, member)
+        if not isinstance(old, MapValue) or place < len(keys):
+            raise Outside(f"a loop writes {name} in an entry that is none of its own", at)
+        entries = old
+
+        def get(key: Value) -> Value:
+            if place > len(keys):
+                return self._own_entries(entries.get(key), name, (*keys, key), place, turn, at)
+            there, left = turn(key)
+            new = _entry(left.get(name), (*keys, key))
+            if new is None or there is FALSE:
+                return entries.get(key)
+            return chosen(there, new, entries.get(key), at)
+
+        return MapValue(entries.type, get)
+
     def _accumulated(
-        self, old: SetValue, name: str, binder: ir.Binder,
+        self, old: Value, name: str, keys: tuple[Value, ...], binder: ir.Binder,
         turn: Callable[[Value], tuple[Formula, dict[str, Value]]], *, grown: bool,
-    ) -> SetValue:  # fmt: skip
+    ) -> Value:  # fmt: skip
         sorts = self.theory.sorts
+        if isinstance(old, MapValue):
+            entries = old
+            return MapValue(
+                entries.type,
+                lambda key: self._accumulated(
+                    entries.get(key), name, (*keys, key), binder, turn, grown=grown
+                ),
+            )
+        if not isinstance(old, SetValue):
+            raise Outside(f"a loop accumulates {name}, which is no set", binder.at)
+        before = old
 
         def member(item: Value) -> Formula:
             def one(value: Value) -> Formula:
                 there, left = turn(value)
-                new = left.get(name)
+                new = _entry(left.get(name), keys)
                 if not isinstance(new, SetValue):
                     return FALSE if grown else TRUE
                 return (
@@ -352,22 +437,46 @@ class Executor:
 
             if grown:
                 added = sorts.some_value(binder.type, binder.name, one, binder.at)
-                return disjunction(old.member(item), added)
-            return conjunction(old.member(item), sorts.every_value(binder.type, binder.name, one, binder.at))
+                return disjunction(before.member(item), added)
+            return conjunction(
+                before.member(item), sorts.every_value(binder.type, binder.name, one, binder.at)
+            )
 
-        return SetValue(old.of, member)
+        return SetValue(before.of, member)
 
-    def _refuse_more_than_writes(self, body: Sequence[ir.Statement]) -> None:
-        from antiphon.spec.lang.walk import nodes
 
-        for node in nodes(tuple(body), self.module):
-            if isinstance(node, ir.Emit | ir.Expect | ir.Require) or (
-                isinstance(node, ir.Return) and node.value is None
-            ):
-                raise Outside(
-                    "a loop over a sort that does more than write: its turns would have an order", node.at,
-                    instead="an action with a parameter",
-                )  # fmt: skip
+_ACCUMULATED = (ir.SetOperation.UNION, ir.SetOperation.DIFFERENCE, ir.SetOperation.INTERSECTION)
+
+
+def _entry(value: Value | None, keys: Sequence[Value]) -> Value | None:
+    """Return the entry of a nested map at some keys; None for no map."""
+    for key in keys:
+        if not isinstance(value, MapValue):
+            return None
+        value = value.get(key)
+    return value
+
+
+@dataclass(frozen=True)
+class _Texts:
+    """Definitions of a module, as a survey of a loop looks them up."""
+
+    module: ir.Module
+
+    @property
+    def variables(self) -> dict[str, ir.Variable]:
+        """Return the variables by name."""
+        return {item.name: item for item in self.module.variables}
+
+    @property
+    def procedures(self) -> dict[str, ir.Definition]:
+        """Return the procedures by name."""
+        return {item.name: item for item in self.module.procedures}
+
+    def read_function(self, name: str, at: Location) -> ir.Definition:  # noqa: ARG002 - as in the front end
+        """Return the value helper with this name."""
+        (found,) = [item for item in self.module.functions if item.name == name]
+        return found
 
 
 @dataclass(frozen=True)
@@ -380,44 +489,6 @@ class _Silent:
     def __call__(self, value: Value) -> tuple[Formula, dict[str, Value]]:
         with self.evaluator.silently():
             return self.turn(value)
-
-
-def _written(body: Sequence[ir.Statement], binder: ir.Binder, module: ir.Module) -> dict[str, ir.Assign]:
-    """Return, for each variable that a loop writes, the assignment that writes it, directly or in a
-    procedure.
-
-    Raises:
-        Outside: a variable is written in two ways.
-    """
-    found: dict[str, ir.Assign] = {}
-    for assign in _assignments(body, binder.name, module):
-        before = found.get(assign.variable)
-        if before is not None and bool(before.keys) is not bool(assign.keys):
-            raise Outside(f"a loop writes {assign.variable} in two ways", assign.at)
-        found[assign.variable] = assign
-    return found
-
-
-def _assignments(body: Sequence[ir.Statement], name: str, module: ir.Module) -> Iterator[ir.Assign]:
-    from antiphon.spec.lang.walk import nodes
-
-    for node in nodes(tuple(body)):
-        if isinstance(node, ir.Assign):
-            yield node
-        if isinstance(node, ir.Perform):
-            (definition,) = [item for item in module.procedures if item.name == node.procedure]
-            names = {
-                parameter.name
-                for parameter, argument in zip(definition.parameters, node.arguments, strict=True)
-                if _is_name(argument, name)
-            }
-            for assign in _assignments(definition.body, "", module):
-                own = bool(assign.keys) and any(_is_name(assign.keys[0], item) for item in names)
-                yield replace(assign, keys=(ir.Name(name=name, type=assign.keys[0].type),)) if own else assign
-
-
-def _is_name(expression: ir.Expression, name: str) -> bool:
-    return isinstance(expression, ir.Name) and expression.name == name
 
 
 def _has_bounds(kind: types.Type) -> bool:

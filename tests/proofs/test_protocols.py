@@ -8,7 +8,7 @@ import pytest
 
 from antiphon.model.verdict import EvidenceKind, Outcome, Report
 from antiphon.spec.lang import program
-from antiphon.spec.protocols.token_broadcast.induction import Figure5Proof
+from antiphon.spec.protocols.token_broadcast.induction import Figure2Proof, Figure5Proof
 
 Prove = Callable[..., Report]
 Unproved = Callable[..., set[str]]
@@ -58,3 +58,24 @@ def test_without_a_repair_of_figure_5_nothing_else_fails(unproved: Unproved, rep
     found = {name.partition(": ")[2] for name in unproved(bound, EVERY)}
     expected = {"deliver_once": {"UniformIntegrity", "Integrity"}, "recover_all": {"ListedWherePassed"}}
     assert found == expected.get(repair, set())
+
+
+@pytest.mark.deep
+def test_figure_2_as_repaired_delivers_honestly_for_every_n(unproved: Unproved) -> None:
+    """RBC-01, RBC-03 and RBC-04: with all repairs every obligation is proved."""
+    assert unproved(program(Figure2Proof, repairs="all"), EVERY) == set()
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize(
+    ("repair", "step", "failed"),
+    [
+        ("deliver_once", "receive_data", {"receive_data: UniformIntegrity", "receive_data: Integrity"}),
+        ("recover_all", "receive_token", {"receive_token: DeliveredWherePassed"}),
+    ],
+)
+def test_without_a_repair_of_figure_2_the_proof_fails_where_it_is_needed(
+    unproved: Unproved, repair: str, step: str, failed: set[str]
+) -> None:
+    """A message is delivered twice; the token passes a process that lacks a listed message."""
+    assert unproved(program(Figure2Proof, repairs="all", without=[repair]), EVERY, step=step) == failed

@@ -113,9 +113,33 @@ class Chain(Spec):
         )
 
 
+class Rank(Index, size="nodes", ordered=True):
+    """One of many nodes, in an order."""
+
+
+class OnlyFirst(Spec):
+    """A loop of which the second turn sees what the first one wrote."""
+
+    nodes: Const[int] = 1
+    marked: Map[Rank, bool] = everywhere(False)
+
+    @action
+    def mark_first(self) -> None:
+        """Mark the first node: the turns of the others find a marked one."""
+        for p in self.each(Rank):
+            if not any(self.marked[q] for q in self.each(Rank)):
+                self.marked[p] = True
+
+    @invariant
+    def AllOrNone(self) -> bool:
+        """All are marked, or none: true of one node, and false of two."""
+        return all(self.marked[p] == self.marked[q] for p in self.each(Rank) for q in self.each(Rank))
+
+
 @pytest.mark.parametrize(
     ("spec", "said", "instead"),
     [
+        (OnlyFirst, "order of a loop over Rank: self.marked is written here and read at line", "parameter"),
         (Queue, "waiting is a sequence of Node", "a set of records"),
         (Sum, "the sizes of several sets are compared", "one set against a number"),
         (Subsets, "some ranges over sets of Node", "2 * len(q) > n"),

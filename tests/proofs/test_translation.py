@@ -30,7 +30,7 @@ from antiphon.spec.examples.proved.ticket_lock import TicketLockProof
 from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.examples.voting import Voting
 from antiphon.spec.lang import Spec, program
-from antiphon.spec.protocols.token_broadcast.induction import Figure5Proof
+from antiphon.spec.protocols.token_broadcast.induction import Figure2Proof, Figure5Proof
 
 SPECIFICATIONS: tuple[tuple[type[Spec], dict[str, int]], ...] = (
     (LockServiceProof, {"clients": 2}),
@@ -71,11 +71,14 @@ def test_a_step_by_logic_is_a_step_of_cpython(spec: type[Spec], sizes: dict[str,
     assert disagreements(spec, sizes, 6) == []
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("repairs", ["all", ()])
-def test_a_step_of_figure_5_by_logic_is_a_step_of_cpython(repairs: str | tuple[str, ...]) -> None:
+@pytest.mark.parametrize("spec", [Figure2Proof, Figure5Proof])
+def test_a_step_of_a_figure_by_logic_is_a_step_of_cpython(
+    spec: type[Spec], repairs: str | tuple[str, ...]
+) -> None:
     """Steps with events, too, that the services judge; repaired, and as printed with the token at p0."""
-    bound = program(Figure5Proof, repairs=repairs or ["start_token"], processes=2, messages=2, losses=1)
+    bound = program(spec, repairs=repairs or ["start_token"], processes=2, messages=2, losses=1)
     lifted = Lifted(bound, ("processes", "messages", "losses"))
     states = reachable(bound, 200)[::25]
     assert [found for state in states for found in lifted.disagreements(state)] == []

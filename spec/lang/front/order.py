@@ -8,20 +8,24 @@ A loop is independent of order when each variable that its body writes is
 3. set to one value that no turn can change (`self.found = True`), and not read.
 Events, `return` and everything else that an order could show are refused. Helpers are looked into. This file
 reads the intermediate form.
+
+A proof for every n takes all turns of a loop at once, over ordered domains too (`survey_of`). There events
+are no reason to refuse: their handlers are looked into, and expectations must be as independent as the writes.
+And the elements of a set count as entries: `x in self.s[p]` and `self.s[p] |= {x}` in a loop over x meet in no
+two turns.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, Protocol
 
 from antiphon.spec.lang import ir, types
 from antiphon.spec.lang.errors import Location, SpecError
 from antiphon.spec.lang.front.sorts import is_ordered, words
-from antiphon.spec.lang.front.world import World
 from antiphon.spec.lang.walk import fields_with_nodes
 
 INSTEAD = (
@@ -31,7 +35,25 @@ INSTEAD = (
 
 
 Place = tuple[int, ...]
-"""Place of a value in keys: in `m[k][Cell(c, a)]`, (0,) is the place of `k`, and (1, 0) that of `c`."""
+"""Place of a value in keys: in `m[k][Cell(c, a)]`, (0,) is the place of `k`, and (1, 0) that of `c`. The
+element of a set comes after the keys: in `x in s[k]`, (1,) is the place of `x`.
+"""
+
+
+class Texts(Protocol):
+    """Definitions that the body of a loop may use."""
+
+    @property
+    def variables(self) -> Mapping[str, Any]:
+        """Return the variables by name, each with its `type`."""
+
+    @property
+    def procedures(self) -> Mapping[str, ir.Definition]:
+        """Return the procedures by name."""
+
+    @property
+    def read_function(self) -> Any:
+        """Return the function that gives a value helper for its name and the place of a call."""
 
 
 class Dependence(Enum):
@@ -58,15 +80,21 @@ class Access:
 @dataclass
 class Survey:
     """Facts about a loop: the uses of state variables in its body and in the helpers that the body calls, and
-    how the local names depend on the loop's value.
+    how the local names depend on the loop's value. `handlers` of events are looked into; without them (None)
+    events and expectations are refused.
     """
 
-    world: World
+    world: Texts
     accesses: list[Access] = field(default_factory=list)
     names: dict[str, Dependence] = field(default_factory=dict)
+    handlers: Sequence[ir.Handler] | None = None
+
+    def inside(self) -> Survey:
+        """Return the survey of a body with names of its own, which adds to the same accesses."""
+        return Survey(self.world, self.accesses, handlers=self.handlers)
 
 
-def check(loop: ir.Each, world: World) -> None:
+def check(loop: ir.Each, world: Texts) -> None:
     """Refuse a loop over a domain without order whose result could depend on the order.
 
     Raises:
@@ -78,16 +106,32 @@ def check(loop: ir.Each, world: World) -> None:
             return
     elif isinstance(source.type, types.SequenceOf):
         return
+    survey_of(loop, world)
+
+
+def survey_of(
+    loop: ir.Each, world: Texts, handlers: Sequence[ir.Handler] | None = None
+) -> tuple[Access, ...]:
+    """Return the uses of variables by the turns of a loop, which do not depend on the order of the turns.
+
+    Raises:
+        SpecError: the order could show; the place is that of the statement.
+    """
+    source = loop.binder.source
     what = words(source) if isinstance(source, types.Type) else "a set"
-    survey = Survey(world)
+    where = f"a loop over {what}" + (", which has none" if handlers is None else "")
+    survey = Survey(world, handlers=handlers)
     survey.names[loop.binder.name] = Dependence.IDENTITY
+    if loop.binder.condition is not None:
+        _reads(survey, loop.binder.condition)
     _walk(survey, loop.body, what)
     for variable in dict.fromkeys(access.variable for access in survey.accesses if access.write):
-        _judge(variable, [access for access in survey.accesses if access.variable == variable], what)
+        _judge(variable, [access for access in survey.accesses if access.variable == variable], where)
+    return tuple(survey.accesses)
 
 
-def _judge(variable: str, accesses: list[Access], what: str) -> None:
-    shared = frozenset.intersection(*(access.selected for access in accesses))
+def _judge(variable: str, accesses: list[Access], where: str) -> None:
+    shared = shared_places(accesses)
     writes = [access for access in accesses if access.write]
     if shared:
         return
@@ -98,11 +142,16 @@ def _judge(variable: str, accesses: list[Access], what: str) -> None:
         return
     culprit = next((access for access in writes if access.write in ("value", "same")), writes[0])
     raise SpecError(
-        f"the result may depend on the order of a loop over {what}, which has none: self.{variable} is "
-        "written here" + (f" and read at line {read.at.line}" if read is not None else ""),
+        f"the result may depend on the order of {where}: self.{variable} is written here"
+        + (f" and read at line {read.at.line}" if read is not None else ""),
         culprit.at,
         INSTEAD,
     )
+
+
+def shared_places(accesses: Sequence[Access]) -> frozenset[Place]:
+    """Return the places at which every one of some accesses has the loop's own value."""
+    return frozenset.intersection(*(access.selected for access in accesses))
 
 
 def _walk(survey: Survey, body: tuple[ir.Statement, ...], what: str) -> None:
@@ -128,6 +177,10 @@ def _statement(survey: Survey, statement: ir.Statement, what: str) -> None:
             _reads(survey, condition)
         case ir.Perform(procedure=name, arguments=arguments):
             _perform(survey, name, arguments, what)
+        case ir.Emit(event=event) if survey.handlers is not None:
+            _emit(survey, event, survey.handlers, what)
+        case ir.Expect(condition=condition) if survey.handlers is not None:
+            _reads(survey, condition)
         case ir.Emit() | ir.Expect():
             word = "emit" if isinstance(statement, ir.Emit) else "expect"
             raise SpecError(
@@ -147,10 +200,25 @@ def _perform(survey: Survey, name: str, arguments: tuple[ir.Expression, ...], wh
     for argument in arguments:
         _reads(survey, argument)
     procedure = survey.world.procedures[name]
-    inner = Survey(survey.world, survey.accesses)
+    inner = survey.inside()
     for parameter, argument in zip(procedure.parameters, arguments, strict=True):
         inner.names[parameter.name] = _dependence(survey, argument)
     _walk(inner, _without_returns(procedure.body), what)
+
+
+def _emit(survey: Survey, event: ir.Expression, handlers: Sequence[ir.Handler], what: str) -> None:
+    """Look into the handlers of an event; a field of the event depends on the loop's value as its argument
+    does.
+    """
+    _reads(survey, event)
+    assert isinstance(event.type, types.Record)
+    for handler in (item for item in handlers if item.event == event.type.name):
+        inner, name = survey.inside(), handler.parameters[0].name
+        inner.names[name] = _dependence(survey, event)
+        if isinstance(event, ir.MakeRecord):
+            for (part, _), argument in zip(event.type.fields, event.arguments, strict=True):
+                inner.names[f"{name}.{part}"] = _dependence(survey, argument)
+        _walk(inner, _without_returns(handler.body), what)
 
 
 def _without_returns(body: tuple[ir.Statement, ...]) -> tuple[ir.Statement, ...]:
@@ -180,6 +248,7 @@ def _assign(survey: Survey, statement: ir.Assign) -> None:
     operator, rest = _accumulation(survey, statement)
     if operator:
         _reads(survey, rest)
+        selected |= _elements(survey, statement, rest)
         survey.accesses.append(Access(statement.variable, selected, statement.at, operator))
         return
     _reads(survey, statement.value)
@@ -188,6 +257,19 @@ def _assign(survey: Survey, statement: ir.Assign) -> None:
     survey.accesses.append(
         Access(statement.variable, selected, statement.at, "same" if same else "value", said)
     )
+
+
+def _elements(survey: Survey, statement: ir.Assign, operand: ir.Expression) -> frozenset[Place]:
+    """Return the places of the loop's value in the one element that a statement adds to a set or removes."""
+    value = statement.value
+    if survey.handlers is None or not isinstance(value, ir.SetBinary):
+        return frozenset()
+    if value.operator is ir.SetOperation.INTERSECTION:
+        return frozenset()
+    match operand:
+        case ir.SetLiteral(items=(item,)):
+            return frozenset((len(statement.keys), *place) for place in _places(survey, item))
+    return frozenset()
 
 
 def _accumulation(survey: Survey, statement: ir.Assign) -> tuple[str, ir.Expression]:
@@ -253,17 +335,23 @@ def _places(survey: Survey, key: ir.Expression) -> Iterator[Place]:
     match key:
         case ir.Name(name=name) if survey.names.get(name) is Dependence.IDENTITY:
             yield ()
+        case ir.Field(record=ir.Name(name=record), name=part) if (
+            survey.names.get(f"{record}.{part}") is Dependence.IDENTITY
+        ):
+            yield ()
         case ir.Present(value=inner):
             yield from _places(survey, inner)
-        case ir.MakeRecord(arguments=parts):
-            for position, part in enumerate(parts):
-                yield from ((position, *place) for place in _places(survey, part))
+        case ir.MakeRecord(arguments=arguments):
+            for position, argument in enumerate(arguments):
+                yield from ((position, *place) for place in _places(survey, argument))
 
 
 def _dependence(survey: Survey, value: ir.Expression) -> Dependence:
     match value:
         case ir.Name(name=name):
             return survey.names.get(name, Dependence.NOTHING)
+        case ir.Field(record=ir.Name(name=record), name=part) if f"{record}.{part}" in survey.names:
+            return survey.names[f"{record}.{part}"]
         case ir.Present(value=inner):
             return _dependence(survey, inner)
     used = {
@@ -299,18 +387,22 @@ def _binder(survey: Survey, binder: ir.Binder) -> None:
         _reads(survey, binder.condition)
 
 
-def _reads(survey: Survey, value: object) -> None:
+def _reads(survey: Survey, value: Any) -> None:
     """Record each read of the state in an expression, with the places of the loop's value in its keys."""
     if isinstance(value, ir.Lookup):
-        keys: list[ir.Expression] = []
-        inner: ir.Expression = value
-        while isinstance(inner, ir.Lookup):
-            keys.insert(0, inner.key)
-            inner = inner.map
+        inner, keys = _way(value)
         if isinstance(inner, ir.Read):
             for key in keys:
                 _reads(survey, key)
-            survey.accesses.append(Access(inner.variable, _selected(survey, tuple(keys)), value.at))
+            survey.accesses.append(Access(inner.variable, _selected(survey, keys), value.at))
+            return
+    elements = survey.handlers is not None and isinstance(value, ir.Member)
+    if elements and isinstance(value.collection.type, types.SetOf):
+        inner, keys = _way(value.collection)
+        if isinstance(inner, ir.Read):
+            for key in (*keys, value.item):
+                _reads(survey, key)
+            survey.accesses.append(Access(inner.variable, _selected(survey, (*keys, value.item)), value.at))
             return
     if isinstance(value, ir.Read):
         survey.accesses.append(Access(value.variable, frozenset(), value.at))
@@ -323,11 +415,20 @@ def _reads(survey: Survey, value: object) -> None:
         _reads(survey, part)
 
 
+def _way(value: ir.Expression) -> tuple[ir.Expression, tuple[ir.Expression, ...]]:
+    """Return what is looked up in, and the keys, of `m[k][l]`; of anything else itself, and no keys."""
+    keys: list[ir.Expression] = []
+    while isinstance(value, ir.Lookup):
+        keys.insert(0, value.key)
+        value = value.map
+    return value, tuple(keys)
+
+
 def _called(survey: Survey, call: ir.Call) -> None:
     """Note the reads of a value helper that the loop calls: entry by entry, where the helper's parameters
     select entries.
     """
-    inner = Survey(survey.world, survey.accesses)
+    inner = survey.inside()
     function = survey.world.read_function(call.function, call.at)
     for parameter, argument in zip(function.parameters, call.arguments, strict=True):
         inner.names[parameter.name] = _dependence(survey, argument)
