@@ -87,9 +87,8 @@ PROBLEMS = (
         "vertical_paxos_epr",
     ),
     Problem("two_phase_commit:TwoPhaseProof", ("managers",)),
-    Problem(
-        "protocols.token_broadcast.induction:Figure5Proof", ("processes", "messages", "losses")
-    ),
+    Problem("protocols.token_broadcast.induction:Figure2Proof", ("processes", "messages", "losses")),
+    Problem("protocols.token_broadcast.induction:Figure5Proof", ("processes", "messages", "losses")),
 )
 
 

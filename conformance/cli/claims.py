@@ -22,7 +22,7 @@ from antiphon.conformance.report.words import counted, settings
 from antiphon.model.verdict import Outcome
 from antiphon.programs import name_of
 from antiphon.spec.catalogue import entry_refined_by
-from antiphon.spec.claims import Basis, Check, Claim, claim_of, claims_of, families
+from antiphon.spec.claims import Basis, Check, Claim, Measurement, Proof, claim_of, claims_of, families
 
 
 def claims(
@@ -155,7 +155,7 @@ def _briefly(claim: Claim) -> Claim:
     return replace(
         claim,
         checks=tuple(
-            check for check in claim.checks if not isinstance(check, Check) or check in firsts.values()
+            check for check in claim.checks if isinstance(check, Measurement) or check in firsts.values()
         ),
     )
 
@@ -238,15 +238,22 @@ def run(chosen: tuple[Claim, ...], engine: str, reports: Reports, *, deep: bool)
         return run_ledger(chosen, engine=engine, deep=deep, progress=show, reports=reports)
 
 
-def reproduce(check: Check) -> str:
+def reproduce(check: Check | Proof) -> str:
     """Return the command that runs one check alone."""
+    repairs = ["all"] if check.repairs == "all" else check.repairs
+    if isinstance(check, Proof):
+        chosen = {
+            "--property": [check.property], "--repair": repairs, "--without": check.without,
+            "--set": settings(check.constants),
+        }  # fmt: skip
+        words = ["antiphon", "check", name_of(check.spec), "--prove", "--every", ",".join(check.every)]
+        return shlex.join([*words, *options.said(chosen)])
     entry = entry_refined_by(check.spec)
     words = (
         ["antiphon", "refine", entry.name]
         if entry
         else ["antiphon", "check", name_of(check.spec), "--property", check.property]
     )
-    repairs = ["all"] if check.repairs == "all" else check.repairs
     return shlex.join(
         [
             *words,
@@ -286,7 +293,7 @@ def _check_document(item: CheckResult) -> documents.CheckDocument:
         found=item.found,
         agrees=item.agrees,
         length=item.length,
-        reproduce=reproduce(check) if isinstance(check, Check) else "antiphon claims",
+        reproduce="antiphon claims" if isinstance(check, Measurement) else reproduce(check),
     )
 
 
@@ -360,10 +367,12 @@ def _print_claim(result: ClaimResult) -> None:
 def _print_check(item: CheckResult) -> None:
     console, check = output.out(), item.check
     sign = "as recorded" if item.agrees else f"DIFFERS from the record ({check.outcome}"
-    if not item.agrees:
+    if isinstance(check, Proof) and not item.agrees:
+        sign = f"DIFFERS from the record ({check.expectation})"
+    elif not item.agrees:
         recorded = check.length if isinstance(check, Check) else None
         sign += f" in {recorded} steps)" if recorded is not None else ")"
     what = check.property if isinstance(check, Check) else check.name
     console.print(f"  {what}: {item.found}, {sign}", style=None if item.agrees else "red", soft_wrap=True)
-    if isinstance(check, Check):
+    if not isinstance(check, Measurement):
         console.print(f"        {reproduce(check)}", style="bright_black", soft_wrap=True)

@@ -15,9 +15,9 @@ from antiphon.conformance.report.words import counted
 from antiphon.model.bounds import StopReason
 from antiphon.model.explore import kinds_of
 from antiphon.model.trace_text import trace_text
-from antiphon.model.verdict import BROKEN_BY_STEPS, Outcome, Verdict
+from antiphon.model.verdict import BROKEN_BY_STEPS, EvidenceKind, Outcome, Verdict
 from antiphon.spec.catalogue import refinement_of
-from antiphon.spec.claims import Check, Claim, Measurement
+from antiphon.spec.claims import Check, Claim, Measurement, Proof
 from antiphon.spec.lang import Program, program
 
 HUNTED = 24
@@ -25,6 +25,9 @@ HUNTED = 24
 
 SEARCHED = 6
 """Largest number of steps of a run on which Z3 looks where the ledger records no counterexample."""
+
+EXPLORED = 20_000
+"""Number of states after which an exploration before a proof stops: the other checks explore more."""
 
 Z3_SECONDS = 600.0
 """Seconds after which Z3 gives up on one program; open checks are then unknown, and differ from
@@ -36,7 +39,7 @@ the record.
 class CheckResult:
     """Check with its result. `verdict` is None for a measurement, whose finding is in `found`."""
 
-    check: Check | Measurement
+    check: Check | Measurement | Proof
     outcome: Outcome
     found: str
     verdict: Verdict | None = None
@@ -50,7 +53,11 @@ class CheckResult:
 
     @property
     def agrees(self) -> bool:
-        """Return True if outcome and shortest length are as recorded."""
+        """Return True if outcome and shortest length are as recorded; of a proof, if it was found, and leans
+        on no axiom but the recorded ones.
+        """
+        if isinstance(self.check, Proof):
+            return _is_proved(self.verdict) and axioms_of(self.verdict) <= set(self.check.axioms)
         recorded = self.check.length if isinstance(self.check, Check) else None
         return self.outcome.value == self.check.outcome and (recorded is None or recorded == self.length)
 
@@ -76,7 +83,7 @@ class ClaimResult:
         return all(result.agrees for result in self.results)
 
 
-def program_of(recorded: Check) -> Program:
+def program_of(recorded: Check | Proof) -> Program:
     """Return the specification of a check with its repairs and constants.
 
     Raises:
@@ -104,7 +111,7 @@ def run_ledger(
     Z3 looks for the counterexample of every check that is recorded as violated, on runs of up to `HUNTED`
     steps and without knowing its length. Where an invariant or a service is recorded to hold, it looks for
     one on runs of up to `SEARCHED` steps. It skips other checks, and, unless `deep`, those for which Z3 alone
-    needs long.
+    needs long. Proofs for every n, for which Z3 follows an exploration, are made with "auto" alone.
     """
     claims, reports = tuple(claims), reports or Reports.none()
     groups: dict[tuple[object, ...], list[Check]] = {}
@@ -145,6 +152,8 @@ def run_ledger(
             results[id(recorded)] = CheckResult(
                 recorded, verdict.outcome, _found(verdict, length), verdict, length
             )
+    if engine == "auto":
+        results |= _proofs(claims, deep=deep)
     return tuple(
         ClaimResult(
             claim,
@@ -155,7 +164,46 @@ def run_ledger(
     )
 
 
-def _takes_long(recorded: Check | Measurement, engine: str) -> bool:
+def axioms_of(verdict: Verdict | None) -> set[str]:
+    """Return the axioms on which a proof for every n leans, beside the order of numbers."""
+    said = "" if verdict is None else verdict.evidence.bound.partition("; axioms: ")[2]
+    return set(said.split("; ")) - {""}
+
+
+def _is_proved(verdict: Verdict | None) -> bool:
+    return (
+        verdict is not None
+        and verdict.outcome is Outcome.HOLDS
+        and verdict.evidence.kind is EvidenceKind.PROVED
+    )
+
+
+def _proofs(claims: tuple[Claim, ...], *, deep: bool) -> dict[int, CheckResult]:
+    """Return the results of the proofs that the claims record, by the identity of the record; those of one
+    program are made together.
+    """
+    groups: dict[tuple[object, ...], list[Proof]] = {}
+    for recorded in (item for claim in claims for item in claim.checks if isinstance(item, Proof)):
+        if deep or not recorded.deep:
+            bound = program_of(recorded)
+            key = (bound.spec, tuple(sorted(bound.constants.items())), recorded.every)
+            groups.setdefault(key, []).append(recorded)
+    found: dict[int, CheckResult] = {}
+    for group in groups.values():
+        from antiphon.model.proofs import prove_every  # here, because loading Z3 takes long
+
+        properties = list(dict.fromkeys(recorded.property for recorded in group))
+        report = prove_every(program_of(group[0]), group[0].every, properties=properties, states=EXPLORED)
+        if report.exploration.stopped is StopReason.INTERRUPTED:
+            raise KeyboardInterrupt  # no further question is asked
+        for recorded in group:
+            verdict = report[recorded.property]
+            said = f"proved {verdict.evidence.bound}" if _is_proved(verdict) else verdict.reason
+            found[id(recorded)] = CheckResult(recorded, verdict.outcome, said, verdict)
+    return found
+
+
+def _takes_long(recorded: Check | Measurement | Proof, engine: str) -> bool:
     return recorded.deep or (engine == "z3" and isinstance(recorded, Check) and recorded.long_for_z3)
 
 

@@ -28,7 +28,7 @@ from antiphon.conformance.report.svg import svg
 from antiphon.conformance.report.words import counted, settings
 from antiphon.model.notation import compact_step
 from antiphon.model.trace import ReplayError, Trace
-from antiphon.spec.claims import Check, Claim, Standing
+from antiphon.spec.claims import Check, Claim, Proof, Standing
 from antiphon.spec.lang import Program, Spec, Transition, program
 from antiphon.spec.lang.dump import dump
 from antiphon.spec.lang.variants import Repair
@@ -142,7 +142,10 @@ def digest(claim: Claim) -> str:
         ],
     ]
     for check in claim.checks:
-        if isinstance(check, Check):
+        if isinstance(check, Proof):
+            bound = program_of(check)
+            meant.append([str(check), meaning(bound), sorted(bound.constants.items())])
+        elif isinstance(check, Check):
             bound = program_of(check)
             meant.append(
                 [str(check), check.outcome, check.length, meaning(bound), sorted(bound.constants.items())]
@@ -182,6 +185,7 @@ How to read it:
   the run is not cut short by it. The property may be broken in another way as well; what is recorded to hold where it is mended stands
   under *Repaired, it holds*. `p0` is the first process, `m0` the first message; `Ack(p1, none, 1, p1)` is a packet for `p1`.
 - *Repaired, it holds*, or *what holds* where nothing is repaired, within a bound: in all reachable states for these constants. It is evidence within the bound and no proof beyond it.
+- *Proved for every n*: by induction, for every value from 1 of the constants that are named, with the invariants and under the axioms that are named ([proofs](proofs.md)).
 - Every section ends with the command that runs its checks again and compares them with what is recorded."""
 
 
@@ -359,13 +363,15 @@ def _bounds(result: ClaimResult) -> str:
             else:
                 extent = item.verdict.evidence.bound.rpartition("; ")[2]
                 lines.append(f"- `{check.property}` ({_variant(check)}; {_constants(check)}): {extent}")
+        elif isinstance(check, Proof):
+            lines.append(f"- `{check.property}` ({_variant(check)}): {_line(item.found)}")
         elif not isinstance(check, Check) and check.outcome == "holds":
             lines.append(f"- measured: {item.found}")
     head = "Repaired, it holds:" if result.claim.repairs else "What holds:"
     return "\n".join([head, "", *dict.fromkeys(lines)]) if lines else ""
 
 
-def _variant(check: Check) -> str:
+def _variant(check: Check | Proof) -> str:
     if check.repairs == "all":
         return "all repairs" + (
             f" but {', '.join(f'`{name}`' for name in check.without)}" if check.without else ""

@@ -76,6 +76,7 @@ def prove_every(
     violated: Violated | None = None,
     cache: Cache | None = None,
     seeds: int = len(SEEDS),
+    states: int = EXPLORED_STATES,
 ) -> Report:
     """Prove invariants and properties of steps for every value, from 1, of some constants.
 
@@ -89,6 +90,7 @@ def prove_every(
         violated: called with each property that the exploration of a small n finds violated.
         cache: where the cores of proofs are kept; None is this user's.
         seeds: how many seeds are asked; a proof is stable if all of them find it.
+        states: number of states at which the exploration before the proof stops.
 
     Returns:
         A verdict a property, with evidence `proved`: for which constants, leaning on which invariants, under
@@ -115,7 +117,7 @@ def prove_every(
         clock = Clock(max_seconds)
         small = program.with_constants(**{name: min(SMALL, int(program.constants[name])) for name in every})
         limit = EXPLORED_SECONDS if max_seconds is None else min(EXPLORED_SECONDS, max_seconds / 2)
-        bounds = Bounds(states=EXPLORED_STATES, seconds=limit)
+        bounds = Bounds(states=states, seconds=limit)
         base = explore.check(small, properties=list(kinds), bounds=bounds, violated=violated)
         if base.exploration.states == 0:  # for example since there are more than 3t processes
             base = explore.check(program, properties=list(kinds), bounds=bounds, violated=violated)

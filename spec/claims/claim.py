@@ -7,6 +7,7 @@ a claim is often judged by what must not hold.
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -121,6 +122,10 @@ class Basis(Enum):
     """Question that the document leaves open, so that a refutation charges nobody."""
     CONSTRUCTION = "by construction"
     """Construction of the model: it cannot do otherwise, so that no search could have refuted the claim."""
+    PROVED = "proved for every n"
+    """A property was proved by induction for every value of some constants, such as the number of processes:
+    as the document has it, or as repaired.
+    """
     STATES = "states"
     """Searches judged at least one property that is more than a witness."""
     WITNESSES = "witnesses only"
@@ -204,6 +209,44 @@ class Measurement:
 
 
 @dataclass(frozen=True)
+class Proof:
+    """Proof of a property for every value, from 1, of the constants `every`; the specification has the
+    invariants that the induction needs, and its other constants are `constants`.
+
+    `axioms` are the facts about orders and sets, in words, on which the proof leans, beside the order of
+    numbers: the proof of a run may lean on these, and on no others. `repairs`, `without` and `deep` as for a
+    check; a proof that does not succeed differs from the record.
+    """
+
+    spec: type[Spec]
+    property: str
+    every: tuple[str, ...]
+    axioms: tuple[str, ...] = ()
+    repairs: tuple[str, ...] | str = ()
+    without: tuple[str, ...] = ()
+    constants: Mapping[str, int | bool | str] = field(default_factory=lambda: MappingProxyType({}))
+    deep: bool = False
+
+    @builtins.property
+    def outcome(self) -> RecordedOutcome:
+        """Return `holds`: only proofs that succeed are recorded."""
+        return "holds"
+
+    @builtins.property
+    def name(self) -> str:
+        """Return the property, with the constants that stand for every number."""
+        return f"{self.spec.__name__}.{self.property} for every {', '.join(self.every)}"
+
+    @builtins.property
+    def expectation(self) -> str:
+        """Return the expected result in words."""
+        return "proved by induction" + (f", under {'; '.join(self.axioms)}" if self.axioms else "")
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.expectation}"
+
+
+@dataclass(frozen=True)
 class Claim:
     """A claim of a document.
 
@@ -223,7 +266,7 @@ class Claim:
     kind: Kind
     verdict: RecordedOutcome
     because: str
-    checks: tuple[Check | Measurement, ...] = ()
+    checks: tuple[Check | Measurement | Proof, ...] = ()
     defect: str = ""
     repairs: tuple[str, ...] = ()
     covered: tuple[str, ...] = ()
@@ -231,11 +274,12 @@ class Claim:
 
     @property
     def rests_on(self) -> tuple[Basis, ...]:
-        """Return the kinds of evidence for the verdict: whether the question is ours, and how it was
-        judged.
+        """Return the kinds of evidence for the verdict: whether the question is ours, whether something is
+        proved for every n, and how it was judged.
         """
         asked = (Basis.QUESTION,) if self.standing is Standing.QUESTION else ()
-        return (*asked, self._judged)
+        proved = (Basis.PROVED,) if any(isinstance(check, Proof) for check in self.checks) else ()
+        return (*asked, *proved, self._judged)
 
     @property
     def _judged(self) -> Basis:

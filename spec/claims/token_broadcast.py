@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Measurement, Source, Standing
+from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Measurement, Proof, Source, Standing
+from antiphon.spec.protocols.token_broadcast.induction import Figure2Proof, Figure5Proof
 from antiphon.spec.protocols.token_broadcast.properties import Figure2Checked, Figure5Checked
 
 _SMALL = {"processes": 2, "messages": 1, "losses": 1}
@@ -12,6 +13,10 @@ _RING = {"processes": 3, "messages": 1, "losses": 1}
 _ONE_LOST = {"processes": 2, "messages": 2, "losses": 1}
 _SURE = {"processes": 2, "messages": 2, "losses": 0}
 _LARGER = {"processes": 3, "messages": 2, "losses": 0}
+
+
+_EVERY = ("processes", "messages", "losses")
+_RING_ORDER = ("Process is totally ordered", "next(receive_token.p) is next, round the ring")
 
 
 def _three(*properties: str) -> tuple[Check, ...]:
@@ -61,6 +66,7 @@ TOKEN_BROADCAST: tuple[Claim, ...] = (
             Check(Figure2Checked, "UniformAgreement", "holds", "all", constants=_THREE),
             Check(Figure2Checked, "Validity", "holds", "all", constants=_THREE),
             Check(Figure2Checked, "AllDelivered", "holds", "all", constants=_THREE, length=5),
+            Proof(Figure2Proof, "UniformIntegrity", _EVERY, repairs="all", deep=True),
         ),
         defect="text",
         repairs=("start_token", "deliver_once"),
@@ -132,6 +138,7 @@ TOKEN_BROADCAST: tuple[Claim, ...] = (
             ),
             Check(Figure2Checked, "ReturnMeansDelivered", "holds", "all", constants=_TWO_LOST),
             Check(Figure2Checked, "ReturnMeansDelivered", "holds", "all", constants=_THREE),
+            Proof(Figure2Proof, "ReturnMeansDelivered", _EVERY, _RING_ORDER, "all", deep=True),
             Check(Figure2Checked, "TokenReturns", "holds", "all", constants=_THREE, length=5),
         ),
         defect="text",
@@ -184,6 +191,7 @@ TOKEN_BROADCAST: tuple[Claim, ...] = (
                 length=8,
             ),
             Check(Figure5Checked, "UniformIntegrity", "holds", "all", constants=_SMALL),
+            Proof(Figure5Proof, "UniformIntegrity", _EVERY, repairs="all", deep=True),
             Check(Figure5Checked, "Recovered", "holds", "all", constants=_SMALL, length=6),
         ),
         defect="text",
@@ -227,6 +235,7 @@ TOKEN_BROADCAST: tuple[Claim, ...] = (
             Check(Figure5Checked, "Validity", "holds", "all", constants=_TWO_LOST),
             Check(Figure5Checked, "AllDelivered", "holds", "all", constants=_TWO_LOST, length=4),
             *_three("UniformIntegrity", "UniformAgreement", "Validity"),
+            Proof(Figure5Proof, "UniformIntegrity", _EVERY, repairs="all", deep=True),
         ),
         defect="text",
         repairs=("start_token", "deliver_once"),
@@ -310,6 +319,7 @@ TOKEN_BROADCAST: tuple[Claim, ...] = (
             ),
             Check(Figure5Checked, "ListedWherePassed", "holds", "all", constants=_TWO_LOST),
             *_three("ListedWherePassed"),
+            Proof(Figure5Proof, "ListedWherePassed", _EVERY, repairs="all", deep=True),
         ),
         defect="text",
         repairs=("recover_all",),

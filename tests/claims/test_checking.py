@@ -18,8 +18,9 @@ from antiphon.model.engines.python.machine import compiled_machine
 from antiphon.model.explore import kinds_of
 from antiphon.model.trace import ReplayError, Trace, replay
 from antiphon.model.verdict import Outcome
-from antiphon.spec.claims import Check, Claim, all_claims, claim_of, claims_of
-from antiphon.spec.lang import Program, SpecError, State
+from antiphon.spec.claims import Basis, Check, Claim, Proof, all_claims, claim_of, claims_of
+from antiphon.spec.examples.proved.majority_vote import MajorityVote, MajorityVoteProof
+from antiphon.spec.lang import Program, Spec, SpecError, State
 from antiphon.spec.protocols.rbp.properties import RbpChecked
 from antiphon.spec.protocols.rbp_resilient.properties import RbpResilientChecked
 
@@ -281,3 +282,20 @@ def test_a_repair_that_only_a_deep_check_could_miss_is_not_called_idle() -> None
     assert (need.noticed, need.tried, need.left, need.is_open, need.is_wrong) == (None, 0, 1, True, False)
     (asked,) = needs([replace(claim, checks=(deep,))], deep=True)
     assert (asked.is_open, asked.is_wrong) == (False, False)
+
+
+MEET = "any two sets with 2 * len > nodes, of Node, have a member in common"
+
+
+@pytest.mark.parametrize(
+    ("spec", "axioms", "agrees"),
+    [(MajorityVoteProof, (MEET,), True), (MajorityVoteProof, (), False), (MajorityVote, (MEET,), False)],
+)
+def test_a_recorded_proof_is_made_again(spec: type[Spec], axioms: tuple[str, ...], agrees: bool) -> None:
+    """One that leans on an axiom which is not recorded differs, and so does one that is not found."""
+    recorded = Proof(spec, "OneDecision", ("nodes", "values"), axioms)
+    (result,) = run_ledger([replace(claim_of("RBC-01"), checks=(recorded,))])
+    (found,) = result.results
+    assert found.agrees == result.agrees == agrees
+    assert ("proved for every nodes, values, by induction" in found.found) == (spec is MajorityVoteProof)
+    assert Basis.PROVED in result.claim.rests_on

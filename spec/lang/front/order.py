@@ -10,9 +10,9 @@ Events, `return` and everything else that an order could show are refused. Helpe
 reads the intermediate form.
 
 A proof for every n takes all turns of a loop at once, over ordered domains too (`survey_of`). There events
-are no reason to refuse: their handlers are looked into, and expectations must be as independent as the writes.
-And the elements of a set count as entries: `x in self.s[p]` and `self.s[p] |= {x}` in a loop over x meet in no
-two turns.
+are no reason to refuse: their handlers are looked into, and expectations must be as independent as writes.
+And the elements of a set count as entries: `x in self.s[p]` and `self.s[p] |= {x}` in a loop over x meet in
+no two turns.
 """
 
 from __future__ import annotations

@@ -2,13 +2,15 @@
 and that a token which returns finds everything delivered that its holder had listed.
 
 With the invariants of `Figure2Proof` Z3 proves `BroadcastOnce`, `Integrity`, `UniformIntegrity` and
-`ReturnMeansDelivered` for every number of processes, messages and losses; and with those of `Figure5Proof` `BroadcastOnce`, `Integrity`, `UniformIntegrity` and `ListedWherePassed`: `antiphon check
+`ReturnMeansDelivered` for every number of processes, messages and losses, and with those of `Figure5Proof`
+`BroadcastOnce`, `Integrity`, `UniformIntegrity` and `ListedWherePassed`: `antiphon check
 antiphon.spec.protocols.token_broadcast.induction:Figure5Proof --repair all --prove --every
 processes,messages,losses`.
 
-In words, of both: every message that is received, listed, delivered, asked for by name or in flight was broadcast.
-Message k is broadcast when k were broadcast before, so that none is broadcast twice. And the deliveries that
-the service has seen are the queue of delivered messages, which the repaired lines 13 and 25 read.
+In words, of both: every message that is received, listed, delivered, asked for by name or in flight was
+broadcast. Message k is broadcast when k were broadcast before, so that none is broadcast twice. And the
+deliveries that the service has seen are the queue of delivered messages, which the repaired lines 13, 20 and
+25 read.
 
 Of figure 2 besides: the token lists what has a lister, and each process from the lister on, up to the one
 before the next holder, has delivered the message, since each holder delivers all that is listed. When the
