@@ -87,6 +87,9 @@ PROBLEMS = (
         "vertical_paxos_epr",
     ),
     Problem("two_phase_commit:TwoPhaseProof", ("managers",)),
+    Problem(
+        "services.ordering_induction:OrderingProof", ("processes", "messages", "numbers", "series")
+    ),
     Problem("protocols.token_broadcast.induction:Figure2Proof", ("processes", "messages", "losses")),
     Problem("protocols.token_broadcast.induction:Figure5Proof", ("processes", "messages", "losses")),
 )

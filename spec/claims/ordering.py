@@ -7,7 +7,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from antiphon.spec.claims.claim import Check, Claim, Document, Kind, RecordedOutcome, Source, Standing
+from antiphon.spec.claims.claim import (
+    Check,
+    Claim,
+    Document,
+    Kind,
+    Proof,
+    RecordedOutcome,
+    Source,
+    Standing,
+)
 from antiphon.spec.claims.comparisons import COMPARISONS
 from antiphon.spec.claims.definitions import MEANINGS
 from antiphon.spec.protocols.chang_maxemchuk.refinement import CHANG_MAXEMCHUK
@@ -28,6 +37,7 @@ from antiphon.spec.protocols.total.refinement import TOTAL
 from antiphon.spec.protocols.totem.refinement import TOTEM
 from antiphon.spec.refinement import Refinement
 from antiphon.spec.services.ordering import OrderingChecked
+from antiphon.spec.services.ordering_induction import OrderingProof
 from antiphon.spec.services.unordered import BroadcastChecked
 
 _Constants = Mapping[str, int | bool | str]
@@ -103,6 +113,14 @@ def _machine(
     return Check(OrderingChecked, property, outcome, constants=constants, length=length)
 
 
+_EVERY = ("processes", "messages", "numbers", "series")
+
+
+def _proved(property: str) -> Proof:
+    """Return the proof of a property of the machine that forgets nothing."""
+    return Proof(OrderingProof, property, _EVERY, deep=True)
+
+
 def _refines(refinement: Refinement, constants: _Constants) -> Check:
     """Return the check that every transition of the repaired protocol is a step of the abstract machine or a
     stutter.
@@ -137,7 +155,8 @@ ORDERING: tuple[Claim, ...] = (
         "holds",
         "The machine gives uniform total order and integrity (over several series without prefixes; where a "
         "crash is forgotten, for those that do "
-        "not crash). Each repaired protocol refines it through a stated mapping, checked on every "
+        "not crash); without forgetting this is proved for every number of processes, messages, numbers and "
+        "series. Each repaired protocol refines it through a stated mapping, checked on every "
         "transition of the bounded model; JavaGroups' "
         "TOTAL, SEQUENCER and the TOTAL of Horus, alone and on its stack, refine the machine that forgets, "
         "the last with a series for each place; "
@@ -161,6 +180,7 @@ ORDERING: tuple[Claim, ...] = (
             _machine("UniformTotalOrder", "violated", _FORGETS, 17),
             _machine("Delivered", "holds", _MACHINE, 6),
             _machine("AllDelivered", "holds", _SERIES, 14),
+            *map(_proved, ("NumberToMessage", "UniformIntegrity", "UniformOrderOfPairs")),
             _refines(MOVING_SEQUENCER, _FIGURE_12),
             _fails(MOVING_SEQUENCER, _FIGURE_12_SPARE, 10, "wait_for_missing_number", "answer_last"),
             _fails(MOVING_SEQUENCER, _FIGURE_12_SPARE, 7, "await_body"),

@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Final
 
-from antiphon.spec.lang import Between, Map, everywhere, expect, on, record
+from antiphon.spec.lang import Between, Map, Set, everywhere, expect, invariant, on, record
 from antiphon.spec.lang.machine import Refusal
 from antiphon.spec.services.broadcast import (
     AGREEMENT,
@@ -96,6 +96,52 @@ class TotalOrder(Failures):
 
 class TotalOrderBroadcast(ReliableBroadcast, TotalOrder):
     """Reliable broadcast with total order: the service that RBP claims to give."""
+
+
+@record
+class Pair:
+    """Two messages of which one process delivered `first` before `second`; twice one message: it delivered
+    the message.
+    """
+
+    first: Message
+    second: Message
+
+
+class OrderOfPairs(Group):
+    """Pairwise total order by its definition, over all pairs of deliveries: it counts no positions, so that
+    it can be proved for every n.
+
+    Safety: `UniformOrderOfPairs`, which is `UniformTotalOrder` of `TotalOrder`. State: `before[p]` has the
+    pairs of messages in the order in which p delivered them; a second delivery of a message changes nothing.
+    """
+
+    before: Map[Process, Set[Pair]] = everywhere(Set())
+
+    @on(Deliver)
+    def note_pairs(self, event: Deliver) -> None:
+        """Note, at the first delivery of a message, that all delivered ones came before it."""
+        p = event.process
+        m = event.message
+        if m is not None and not self.has_delivered(p, m):
+            self.before[p] |= {
+                Pair(x, m) for x in self.each(Message) if x == m or self.has_delivered(p, x)
+            }
+
+    def has_delivered(self, p: Process, m: Message) -> bool:
+        """Return True if p has delivered m."""
+        return Pair(m, m) in self.before[p]
+
+    @invariant
+    def UniformOrderOfPairs(self) -> bool:
+        """Invariant: no two processes deliver two messages in different orders."""
+        return not any(
+            a != b and Pair(a, b) in self.before[p] and Pair(b, a) in self.before[q]
+            for p in self.each(Process)
+            for q in self.each(Process)
+            for a in self.each(Message)
+            for b in self.each(Message)
+        )
 
 
 @record

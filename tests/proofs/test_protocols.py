@@ -9,11 +9,13 @@ import pytest
 from antiphon.model.verdict import EvidenceKind, Outcome, Report
 from antiphon.spec.lang import program
 from antiphon.spec.protocols.token_broadcast.induction import Figure2Proof, Figure5Proof
+from antiphon.spec.services.ordering_induction import OrderingProof
 
 Prove = Callable[..., Report]
 Unproved = Callable[..., set[str]]
 
 EVERY = ("processes", "messages", "losses")
+ORDERING = ("processes", "messages", "numbers", "series")
 
 
 @pytest.mark.deep
@@ -79,3 +81,36 @@ def test_without_a_repair_of_figure_2_the_proof_fails_where_it_is_needed(
 ) -> None:
     """A message is delivered twice; the token passes a process that lacks a listed message."""
     assert unproved(program(Figure2Proof, repairs="all", without=[repair]), EVERY, step=step) == failed
+
+
+@pytest.mark.deep
+def test_the_ordering_machine_gives_total_order_for_every_n(prove: Prove) -> None:
+    """X-10: pairwise order, integrity, and one number a message, by all seeds."""
+    report = prove(program(OrderingProof), *ORDERING, seeds=4)
+    assert report.outcome is Outcome.HOLDS, report
+    assert {item.seeds for item in report.obligations} == {4}
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize(
+    ("invariant", "step", "failed"),
+    [
+        ("NumberToMessage", "deliver", {"UniformIntegrity", "Integrity", "InTheOrderOfNumbers"}),
+        ("InTheOrderOfNumbers", "deliver", {"UniformOrderOfPairs"}),
+        ("LearnedIsAssigned", "deliver", {"DeliveredWasReached", "InTheOrderOfNumbers", "UniformOrderOfPairs",
+                                          "UniformIntegrity", "Integrity"}),
+        ("DeliveredWasReached", "assign", {"InTheOrderOfNumbers"}),
+    ],
+)  # fmt: skip
+def test_without_an_invariant_of_the_ordering_machine_the_proof_fails(
+    unproved: Unproved, invariant: str, step: str, failed: set[str]
+) -> None:
+    """Numbers that two messages share, or that the assignments do not have, order nothing."""
+    found = unproved(program(OrderingProof), ORDERING, (invariant,), step=step)
+    assert found == {f"{step}: {name}" for name in failed}
+
+
+def test_a_machine_that_forgets_is_not_proved_to_order(unproved: Unproved) -> None:
+    """Where a crash takes away what nobody else learned, a number may be given again."""
+    found = unproved(program(OrderingProof, forgets=True), ORDERING, step="forget")
+    assert "forget: DeliveredWasReached" in found

@@ -31,6 +31,7 @@ from antiphon.spec.examples.two_phase import TwoPhase
 from antiphon.spec.examples.voting import Voting
 from antiphon.spec.lang import Spec, program
 from antiphon.spec.protocols.token_broadcast.induction import Figure2Proof, Figure5Proof
+from antiphon.spec.services.ordering_induction import OrderingProof
 
 SPECIFICATIONS: tuple[tuple[type[Spec], dict[str, int]], ...] = (
     (LockServiceProof, {"clients": 2}),
@@ -51,6 +52,7 @@ SPECIFICATIONS: tuple[tuple[type[Spec], dict[str, int]], ...] = (
     (PetersonProof, {"locks": 2}),
     (BoscoProof, {"nodes": 4, "faults": 1, "values": 1}),
     (HybridBroadcastProof, {"nodes": 4, "crashes": 0, "omissions": 0, "symmetric": 0, "arbitrary": 1}),
+    (OrderingProof, {"processes": 2, "messages": 2, "numbers": 2, "series": 1}),
     (TwoPhase, {"managers": 2}),
     (ChangRoberts, {"nodes": 3}),
     (Voting, {"values": 2, "acceptors": 2, "ballots": 2}),

@@ -23,6 +23,7 @@ from antiphon.spec.services import (
     ReliableBroadcast,
     TotalOrderBroadcast,
 )
+from antiphon.spec.services.order import OrderOfPairs
 
 OBLIGATIONS = ("Validity", "UniformAgreement", "Agreement")
 
@@ -138,6 +139,7 @@ def test_order_agrees_with_its_definition_whatever_the_interleaving() -> None:
         for _merge in range(2):
             queues = [list(sequence) for sequence in sequences]
             judge = session(TotalOrderBroadcast, processes=3, messages=4)
+            pairs = session(OrderOfPairs, processes=3, messages=4)
             broken = {
                 refusal.property
                 for m in range(4)
@@ -145,9 +147,10 @@ def test_order_agrees_with_its_definition_whatever_the_interleaving() -> None:
             }
             while any(queues):
                 p = generator.choice([p for p in range(3) if queues[p]])
-                broken |= {
-                    refusal.property for refusal in judge.feed(Deliver(Process(p), Message(queues[p].pop(0))))
-                }
+                event = Deliver(Process(p), Message(queues[p].pop(0)))
+                broken |= {refusal.property for refusal in judge.feed(event)}
+                pairs.feed(event)
+            assert pairs.holds("UniformOrderOfPairs") == brute_force_pairwise(sequences), sequences
             assert ("UniformTotalOrder" not in broken) == brute_force_pairwise(sequences), sequences
             assert ("UniformPrefixOrder" not in broken) == brute_force_prefix(sequences), sequences
         seen[brute_force_pairwise(sequences)] += 1
