@@ -92,6 +92,9 @@ PROBLEMS = (
     ),
     Problem("protocols.token_broadcast.induction:Figure2Proof", ("processes", "messages", "losses")),
     Problem("protocols.token_broadcast.induction:Figure5Proof", ("processes", "messages", "losses")),
+    Problem(
+        "protocols.moving_sequencer.induction:MovingSequencerProof", ("processes", "messages", "losses")
+    ),
 )
 
 

@@ -52,6 +52,8 @@ def compared(reader: Reader, expression: ir.Compare, frame: Frame) -> Formula:
     numbered = _numbered(reader, expression, frame)
     if numbered is not None:
         return numbered
+    if isinstance(expression.left.type, types.SequenceOf):
+        raise Outside("sequences are compared, of which only the members are known here", at)
     left, right = reader.value(expression.left, frame), reader.value(expression.right, frame)
     if operator is ir.Comparison.EQUAL:
         return reader.sorts.same(left, right, at)
@@ -60,6 +62,11 @@ def compared(reader: Reader, expression: ir.Compare, frame: Frame) -> Formula:
     if isinstance(left, SetValue) and isinstance(right, SetValue):
         return _included(reader, left, right, operator, at)
     return _ordered(left, right, operator, at)
+
+
+def ordered(left: Value, right: Value, at: Location) -> Formula:
+    """Return the condition that one value is before another in the order of their type."""
+    return _ordered(left, right, ir.Comparison.LESS, at)
 
 
 def _included(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from antiphon.model.proofs.comparing import compared, number_of
+from antiphon.model.proofs.comparing import compared, number_of, ordered
 from antiphon.model.proofs.formula import (
     FALSE,
     TRUE,
@@ -29,6 +29,7 @@ from antiphon.model.proofs.formula import (
     implication,
     negation,
     variable,
+    variables_of,
 )
 from antiphon.model.proofs.frame import Check, Frame
 from antiphon.model.proofs.theory import Guess, Theory
@@ -63,12 +64,15 @@ class Evaluator:
         constants: the constants that have a value, by name.
         call: the function that evaluates a helper.
         checks: the conditions that must hold for the text to have no error.
+        chosen: what is known of the members that `next`, `min` and `max` choose in a step; None where
+            nothing may be chosen.
     """
 
     theory: Theory
     constants: dict[str, int | bool | str]
     call: Caller
     checks: list[Check] = field(default_factory=list)
+    chosen: list[Formula] | None = None
 
     @property
     def sorts(self) -> Sorts:
@@ -457,6 +461,79 @@ class Evaluator:
                 return SetValue(of, member)
         raise Outside("no set", at)
 
+    def _sequence(self, expression: ir.Expression, frame: Frame) -> SetValue:
+        """Return a sequence as the set of its members, and record the check that it has none twice."""
+        kind, at = expression.type, expression.at
+        assert isinstance(kind, types.SequenceOf)
+        of = kind.of
+        if not isinstance(of, types.IndexType) or not self.sorts.is_open(of):
+            raise Outside(_SEQUENCES, at, _AS_SET)
+        parts: list[SetValue] = []
+        match expression:
+            case ir.Append(sequence=sequence, item=item):
+                parts = [self.collection(sequence, frame), self._single(item, of, frame)]
+            case ir.Concatenate(left=left, right=right):
+                parts = [self.collection(left, frame), self.collection(right, frame)]
+            case ir.MakeSequence(items=items):
+                parts = [self._single(item, of, frame) for item in items]
+        union = SetValue(of, lambda _: FALSE)
+        for part in parts:
+
+            def apart(value: Value, one: SetValue = union, other: SetValue = part) -> Formula:
+                return negation(conjunction(one.member(value), other.member(value)))
+
+            once = self.sorts.every_value(of, "x", apart, at)
+            self.check(once, frame, at, "a sequence has a member twice")
+            union = SetValue(of, _united(ir.SetOperation.UNION, union, part))
+        return union
+
+    def _single(self, item: ir.Expression, of: types.Type, frame: Frame) -> SetValue:
+        value = self.stored(item, of, frame)
+        return SetValue(of, lambda other: self.sorts.same(other, value, item.at))
+
+    def _choice(self, expression: ir.Expression, frame: Frame) -> Value:
+        """Return what `next`, `min` or `max` gives in a step: some member of which it is known that it is one
+        of those asked for, and, of an ordered domain, that none comes before it.
+        """
+        assert isinstance(expression, ir.First | ir.Reduce)
+        at = expression.at
+        if isinstance(expression, ir.Reduce) and expression.reduction is ir.Reduction.SUM:
+            raise Outside(_WORDS[ir.Reduce], at, _INSTEAD[ir.Reduce])
+        match expression.binders:
+            case (binder,) if expression.body == ir.Name(name=binder.name, type=expression.body.type):
+                pass
+            case _:
+                raise Outside(_WORDS[type(expression)], at, _INSTEAD[type(expression)])
+        if self.chosen is None or any(map(_has_variables, frame.locals.values())):
+            raise Outside(_WORDS[type(expression)], at, _INSTEAD[type(expression)])
+        asked = self.where(binder, frame)
+
+        def once(inner: Frame) -> Formula:
+            return TRUE if binder.condition is None else self.formula(binder.condition, inner)
+
+        self.ranging((replace(binder, condition=None),), frame, once, every=True, at=at)
+        name = f"{binder.name} chosen {len(self.chosen)} ({at.line})"
+        found = self.sorts.symbolic(binder.type, name, (), at)
+        some = self.sorts.some_value(binder.type, binder.name, asked.member, at)
+        is_one = conjunction(self.sorts.belongs(found, binder.type, at), asked.member(found))
+        facts = [implication(some, is_one)]
+        greatest = isinstance(expression, ir.Reduce) and expression.reduction is ir.Reduction.MAXIMUM
+        if isinstance(expression, ir.Reduce) or not isinstance(binder.source, ir.Expression):
+
+            def not_before(other: Value) -> Formula:
+                first, second = (found, other) if greatest else (other, found)
+                return negation(conjunction(asked.member(other), ordered(first, second, at)))
+
+            best = self.sorts.every_value(binder.type, binder.name, not_before, at)
+            facts.append(implication(is_one, best))
+        if any(fact.free for fact in facts):
+            raise Outside(_WORDS[type(expression)], at, _INSTEAD[type(expression)])
+        self.chosen += facts
+        if expression.default is None:
+            self.check(is_one, frame, at, "there is none")
+            return found
+        return chosen(is_one, found, self.value(expression.default, frame), at)
+
     @contextmanager
     def _checked(
         self, binders: Sequence[ir.Binder], body: ir.Expression, of: types.Type, frame: Frame
@@ -528,6 +605,8 @@ class Evaluator:
             inner = inner.under(*here)
             if binder.condition is not None:
                 here.append(self.formula(binder.condition, inner))
+            if any(item is FALSE for item in here):  # as of a packet of another kind
+                return TRUE if every else FALSE
             further = self.ranging(rest, inner.under(here[-1]) if here else inner, body, every=every, at=at)
             return implication(conjunction(*here), further) if every else conjunction(*here, further)
 
@@ -604,7 +683,7 @@ _WORDS: dict[type[ir.Expression], str] = {
     ir.Reduce: "a sum, a least or a greatest of many: counting is outside the fragment",
     ir.First: "the first of many: it depends on an order and is a function of the state",
     **dict.fromkeys(
-        (ir.MakeSequence, ir.Append, ir.Item, ir.Slice, ir.Concatenate, ir.Reverse, ir.Collect, ir.Range),
+        (ir.Item, ir.Slice, ir.Reverse, ir.Collect, ir.Range),
         _SEQUENCES,
     ),
 }
@@ -613,10 +692,26 @@ _INSTEAD: dict[type[ir.Expression], str] = {
     ir.Reduce: "a comparison: `sum(1 for ...) > n`; `all(other <= this for other in ...)`",
     ir.First: "a parameter of the action with a `require`",
     **dict.fromkeys(
-        (ir.MakeSequence, ir.Append, ir.Item, ir.Slice, ir.Concatenate, ir.Reverse, ir.Collect, ir.Range),
+        (ir.Item, ir.Slice, ir.Reverse, ir.Collect, ir.Range),
         _AS_SET,
     ),
 }
+
+
+def _has_variables(value: Value) -> bool:
+    """Return True if a value may depend on what a quantifier binds."""
+    match value:
+        case Boolean(formula=formula):
+            return bool(formula.free)
+        case Scalar(cases=cases):
+            return any(condition.free or _is_bound(leaf) for condition, leaf in cases)
+    return True
+
+
+def _is_bound(leaf: Leaf) -> bool:
+    if isinstance(leaf, RecordLeaf):
+        return any(_has_variables(part) for _, part in leaf.fields)
+    return isinstance(leaf, Var | App) and bool(variables_of(leaf))
 
 
 def _one_of(cases: list[tuple[Formula, Value]], at: Location) -> Value:
@@ -661,6 +756,8 @@ _READ: dict[type[ir.Expression], Callable[[Evaluator, ir.Expression, Frame], Val
     ),
     **dict.fromkeys((ir.Choose, ir.Lookup, ir.Field, ir.Present, ir.Call), Evaluator._part),
     **dict.fromkeys((ir.SetLiteral, ir.SetBinary, ir.Gather), Evaluator._set),
+    **dict.fromkeys((ir.MakeSequence, ir.Append, ir.Concatenate), Evaluator._sequence),
+    **dict.fromkeys((ir.First, ir.Reduce), Evaluator._choice),
     **dict.fromkeys(
         (
             ir.MakeRecord, ir.MakeIndex, ir.IndexNumber, ir.Everywhere, ir.MakeMap, ir.Update, ir.Arithmetic,

@@ -10,7 +10,7 @@ This file knows nothing of solvers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from antiphon.model.proofs.execution import Executor, Path
 from antiphon.model.proofs.formula import (
@@ -21,6 +21,7 @@ from antiphon.model.proofs.formula import (
     Symbol,
     conjunction,
     disjunction,
+    implication,
 )
 from antiphon.model.proofs.frame import Check, Frame
 from antiphon.model.proofs.theory import Theory
@@ -205,8 +206,14 @@ class Reading:
             given[parameter.name] = value
             domains.append(self.typing(parameter.type, value))
         frame = Frame(given, state, before=state).under(*domains)
+        evaluator.chosen = []
         paths = self.executor.run(action.body, frame)
+        known, evaluator.chosen = evaluator.chosen, None
         checks, evaluator.checks = evaluator.checks, []
+        if known:
+            paths = [replace(path, frame=path.frame.under(*known)) for path in paths]
+            chosen = conjunction(*known)
+            checks = [replace(item, formula=implication(chosen, item.formula)) for item in checks]
         return paths, checks
 
     def defaults(self) -> dict[str, Value]:
@@ -292,6 +299,14 @@ class Reading:
         checks, evaluator.checks = evaluator.checks, []
         return checks
 
+    def _unchanged(self, name: str, path: Path, at: Location) -> Formula:
+        """Return a condition under which a step leaves a variable as it was: of sequences, whose order is not
+        known, none.
+        """
+        if any(_has_sequence(item.type) for item in self.program.module.variables if item.name == name):
+            return FALSE
+        return self.theory.sorts.same(self.state[name], path.frame.state[name], at)
+
     def _of_steps(
         self, action: ir.Action, paths: list[Path], assumed: list[Hypothesis], left_out: set[str]
     ) -> Iterator[Obligation]:
@@ -317,14 +332,18 @@ class Reading:
                 with self.executor.evaluator.silently():
                     frame = Frame({}, path.frame.state, before=self.state)
                     goal = self.executor.truth(invariant, frame)
-                    same = conjunction(
-                        *(
-                            self.theory.sorts.same(self.state[name], path.frame.state[name], invariant.at)
-                            for name in changed
-                        )
-                    )
+                    same = conjunction(*(self._unchanged(name, path, invariant.at) for name in changed))
                 found.append(Part((*assumed, *_conditions(path)), disjunction(same, goal)))
             yield Obligation(action.name, invariant.name, tuple(found), action.at)
+
+
+def _has_sequence(kind: types.Type) -> bool:
+    match kind:
+        case types.SequenceOf():
+            return True
+        case types.MapOf(value=of):
+            return _has_sequence(of)
+    return False
 
 
 def _conditions(path: Path) -> tuple[Hypothesis, ...]:

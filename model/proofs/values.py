@@ -275,6 +275,8 @@ class Sorts:
                 return self._told_apart(leaves, name, arguments)
             case types.SetOf(of=of):
                 return SetValue(of, lambda item: self._in_symbol(self.fitted(item, of), name, arguments, at))
+            case types.SequenceOf(of=of) if self.is_without_repetition(type):
+                return SetValue(of, lambda item: self._in_symbol(self.fitted(item, of), name, arguments, at))
             case types.MapOf(key=key_type, value=value):
                 return MapValue(
                     type,
@@ -284,6 +286,13 @@ class Sorts:
             f"{name} is {words(type)}, whose length has no bound: sequences are outside the fragment", at,
             instead="a set of records with an ordered index for the position",
         )  # fmt: skip
+
+    def is_without_repetition(self, type: types.SequenceOf) -> bool:
+        """Return True if a sequence has room for each member of an open index once. It stands for the set of
+        its members: every step that makes it longer must show that no member is in it twice.
+        """
+        of = type.of
+        return isinstance(of, types.IndexType) and self.is_open(of) and type.most == of.size
 
     def _told_apart(self, leaves: Sequence[Value], name: str, arguments: tuple[Term, ...]) -> Value:
         """Return a value that is one of some values: a relation for each of them but the last says whether it

@@ -11,10 +11,12 @@ from antiphon.spec.claims.claim import (
     Document,
     Kind,
     Measurement,
+    Proof,
     RecordedOutcome,
     Source,
     Standing,
 )
+from antiphon.spec.protocols.moving_sequencer.induction import MovingSequencerProof
 from antiphon.spec.protocols.moving_sequencer.properties import (
     MovingSequencerChecked,
     MovingSequencerCrashing,
@@ -35,6 +37,12 @@ def _check(
     property: str, outcome: RecordedOutcome, *without: str, length: int | None = None, **constants: int | str
 ) -> Check:
     return Check(MovingSequencerChecked, property, outcome, "all", without, constants, length)
+
+
+def _proved(property: str) -> Proof:
+    """Return the proof of a property of the repaired figure, for which the numbers suffice."""
+    every = ("processes", "messages", "losses")
+    return Proof(MovingSequencerProof, property, every, repairs="all", deep=True)
 
 
 def _three(*properties: str) -> tuple[Check, ...]:
@@ -105,7 +113,9 @@ MOVING_SEQUENCER: tuple[Claim, ...] = (
         "fails too. With one sequence for all, and no message twice in it, total order needs no check of "
         "its own. Order is checked between two processes, for one message has none, and between three of "
         "which one may stop, where what is sent reliably comes first (`prompt`): without that, three with "
-        "two messages have more than 66 million states even where nothing is lost.",
+        "two messages have more than 66 million states even where nothing is lost. Repaired, one token, one "
+        "number a message, integrity and pairwise order are proved for every number of processes, messages "
+        "and losses, as long as the numbers suffice: that they do is a count, and is not proved.",
         (
             Check(
                 MovingSequencerChecked,
@@ -131,6 +141,7 @@ MOVING_SEQUENCER: tuple[Claim, ...] = (
             *(_stopped(name, "pass_idle_token") for name in _ORDERED),
             _stopped("OthersDeliver", "pass_idle_token", length=19),
             *(replace(_stopped(name), deep=True) for name in _ORDERED),
+            *map(_proved, ("OneToken", "UniqueNumbers", "UniformIntegrity", "UniformOrderOfPairs")),
         ),
         defect="text",
         repairs=("start_token", "wait_for_missing_number", "await_body"),
@@ -202,6 +213,7 @@ MOVING_SEQUENCER: tuple[Claim, ...] = (
             _check("UniformIntegrity", "violated", "await_body", **_ONE, length=7),
             _check("UniformIntegrity", "holds", **_ONE),
             _check("AllDelivered", "holds", **_ONE, length=9),
+            _proved("UniformIntegrity"),
         ),
         defect="text",
         repairs=("start_token", "await_body"),

@@ -76,7 +76,7 @@ def test_one_claim_is_printed(antiphon: Run) -> None:
     answer = antiphon("errata", "RBC-05")
     assert answer.code == 0
     assert answer.out.startswith("### RBC-05: ")
-    assert "Again: `antiphon claims RBC-05`" in answer.out
+    assert "Again: `antiphon claims RBC-05 --deep`" in answer.out
 
 
 def test_wrong_usage_exits_with_64(antiphon: Run, tmp_path: Path) -> None:

@@ -5,9 +5,11 @@ predicate or an action over such a state is a formula without unknowns, and so i
 reference says, or the translation is wrong.
 """
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from antiphon.model.proofs.execution import Path
 from antiphon.model.proofs.formula import (
     FALSE,
     App,
@@ -19,6 +21,7 @@ from antiphon.model.proofs.formula import (
     disjunction,
     holds,
     negation,
+    symbols_of,
 )
 from antiphon.model.proofs.frame import Frame
 from antiphon.model.proofs.obligations import Reading
@@ -46,6 +49,7 @@ class Lifted:
     def __init__(self, program: Program, every: tuple[str, ...]) -> None:
         self.program, self.reading = program, Reading(program, every)
         self.sorts = self.reading.theory.sorts
+        self.chosen: dict[Symbol, int] = {}
 
     # Values -------------------------------------------------------------------------------------------------
 
@@ -71,7 +75,7 @@ class Lifted:
             case types.Union(records=records):
                 (record,) = [item for item in records if self.program.domain(item).contains(value)]
                 return self.value(value, record)
-            case types.SetOf(of=of):
+            case types.SetOf(of=of) | types.SequenceOf(of=of):
                 items = [self.value(item, of) for item in value]
                 return SetValue(of, lambda e: disjunction(*(self.sorts.same(e, item) for item in items)))
             case types.MapOf(key=key, value=of):
@@ -111,6 +115,8 @@ class Lifted:
         return [mask for mask in range(1 << size) if group.factor * mask.bit_count() >= least]
 
     def _meaning(self, symbol: Symbol, at: tuple[int, ...], sizes: dict[Sort, int]) -> int:
+        if symbol in self.chosen:
+            return self.chosen[symbol]
         name, theory = symbol.name, self.reading.theory
         for group in theory.classes:
             if symbol == group.has:
@@ -163,12 +169,37 @@ class Lifted:
             parameter.name: self.value(argument, parameter.type)
             for parameter, argument in zip(action.parameters, arguments, strict=True)
         }
-        executor = self.reading.executor
-        executor.evaluator.checks.clear()
-        paths = executor.run(action.body, Frame(given, lifted, before=lifted))
+        evaluator = self.reading.executor.evaluator
+        evaluator.checks.clear()
+        evaluator.chosen = []
+        paths = self.reading.executor.run(action.body, Frame(given, lifted, before=lifted))
+        known, evaluator.chosen = evaluator.chosen, None
+        found: list[str] = []
+        for choice in self._choices(known):
+            self.chosen = choice
+            if all(map(self.true, known)):
+                found = list(self._differences(state, Step(action.name, arguments), paths))
+                if not found:
+                    return
+        yield from found
+
+    def _choices(self, known: Sequence[Formula]) -> Iterator[dict[Symbol, int]]:
+        """Meanings of what `next`, `min` and `max` choose: some of them must say what CPython does."""
+        symbols = [symbol for symbol in symbols_of(known) if " chosen " in symbol.name]
+        sizes = [2 if symbol.result is None else self._size(symbol.result) for symbol in symbols]
+        for row in itertools.product(*map(range, sizes)):
+            yield dict(zip(symbols, row, strict=True))
+
+    def _size(self, sort: Sort) -> int:
+        if sort == Sorts.INTEGERS:
+            return 12
+        (kind,) = {kind for kind in _indices(self.program) if kind.name == sort.name}
+        return self.program.domain(kind).cardinality
+
+    def _differences(self, state: Any, step: Step, paths: Sequence[Path]) -> Iterator[str]:
+        """Differences between the paths of a step and the reference."""
         taken = [path for path in paths if self.true(path.condition)]
-        step = Step(action.name, arguments)
-        is_wrong = not all(self.true(check.formula) for check in executor.evaluator.checks)
+        is_wrong = not all(self.true(check.formula) for check in self.reading.executor.evaluator.checks)
         try:
             transition = self.program.reference.apply(state, step)
         except Disabled:

@@ -8,6 +8,7 @@ import pytest
 
 from antiphon.model.verdict import EvidenceKind, Outcome, Report
 from antiphon.spec.lang import program
+from antiphon.spec.protocols.moving_sequencer.induction import MovingSequencerProof
 from antiphon.spec.protocols.token_broadcast.induction import Figure2Proof, Figure5Proof
 from antiphon.spec.services.ordering_induction import OrderingProof
 
@@ -111,6 +112,28 @@ def test_without_an_invariant_of_the_ordering_machine_the_proof_fails(
 
 
 def test_a_machine_that_forgets_is_not_proved_to_order(unproved: Unproved) -> None:
-    """Where a crash takes away what nobody else learned, a number may be given again."""
+    """A number that a crash takes away, since nobody else has learned it, may be given again."""
     found = unproved(program(OrderingProof, forgets=True), ORDERING, step="forget")
     assert "forget: DeliveredWasReached" in found
+
+
+@pytest.mark.deep
+def test_figure_12_as_repaired_orders_for_every_n(unproved: Unproved) -> None:
+    """MSQ-02 and MSQ-05: with all repairs every obligation is proved."""
+    assert unproved(program(MovingSequencerProof, repairs="all"), EVERY) == set()
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize(
+    ("repair", "step", "failed"),
+    [
+        ("wait_for_missing_number", "check_numbers", {"check_numbers: HolderKnowsAll"}),
+        ("await_body", "deliver", {"deliver: UniformIntegrity", "deliver: Integrity"}),
+    ],
+)
+def test_without_a_repair_of_figure_12_the_proof_fails_where_it_is_needed(
+    unproved: Unproved, repair: str, step: str, failed: set[str]
+) -> None:
+    """A holder overlooks the last number; a message is delivered that is not there."""
+    bound = program(MovingSequencerProof, repairs="all", without=[repair])
+    assert unproved(bound, EVERY, step=step) == failed

@@ -32,10 +32,10 @@ class Node(Index, size="nodes", symmetric=True):
 
 
 class Queue(Spec):
-    """A sequence has no bound."""
+    """A sequence has room for more than each node once."""
 
     nodes: Const[int] = 2
-    waiting: Annotated[Seq[Node], AtMost("nodes")] = ()
+    waiting: Annotated[Seq[Node], AtMost("nodes + 1")] = ()
 
     @action
     def come(self, p: Node) -> None:

@@ -12,8 +12,8 @@ from antiphon.spec.protocols.moving_sequencer.figure12 import Stage
 from antiphon.spec.services import Message, Process, TotalOrderBroadcast
 
 
-class MovingSequencerChecked(MovingSequencerBounded, TotalOrderBroadcast):
-    """The moving sequencer, checked against total order broadcast and its own properties."""
+class MovingSequencerProperties(MovingSequencerBounded):
+    """The moving sequencer, checked against its own properties."""
 
     @invariant
     def UniqueNumbers(self) -> bool:
@@ -58,6 +58,10 @@ class MovingSequencerChecked(MovingSequencerBounded, TotalOrderBroadcast):
     def NothingInFlight(self) -> bool:
         """Witness: everything is delivered everywhere, and no packet is in flight."""
         return self.AllDelivered() and len(self.network) == 0 and len(self.sent) == 0
+
+
+class MovingSequencerChecked(MovingSequencerProperties, TotalOrderBroadcast):
+    """The moving sequencer, checked against total order broadcast and its own properties."""
 
 
 class MovingSequencerCrashing(MovingSequencerChecked, Crashes):
