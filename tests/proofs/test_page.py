@@ -7,6 +7,10 @@ from pathlib import Path
 import pytest
 
 from antiphon.conformance.cli import main
+from antiphon.model.proofs import Outside
+from antiphon.model.proofs.obligations import Reading
+from antiphon.programs import specification
+from antiphon.spec.lang import program
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "proofs.md").read_text(encoding="utf-8")
@@ -52,3 +56,24 @@ def test_the_table_of_the_page_has_every_proof() -> None:
     script = (ROOT / "benchmarks" / "proofs.py").read_text(encoding="utf-8")
     assert names <= rows
     assert names <= set(re.findall(r'"(\w+:\w+Proof)"', script))
+
+
+REFUSED = re.findall(r"^\| `(\w+\.\w+:\w+)`, [^|]* \| [^|]*\(`(\w+\.py)`\)", PAGE, re.MULTILINE)
+
+
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize(("place", "file"), REFUSED)
+def test_what_is_not_proved_is_refused_in_the_file_that_the_page_names(place: str, file: str) -> None:
+    """A protocol that enters the fragment leaves this table."""
+    bound = program(specification(f"antiphon.spec.protocols.{place}"), repairs="all")
+    sizes = [item.name for item in bound.declaration.constants if type(item.default) is int]
+    every = tuple(name for name in sizes if name in ("processes", "messages", "rounds", "values"))
+    said = []
+    for action in bound.module.actions:
+        reading = Reading(bound, every)
+        try:
+            reading.paths(action, reading.state)
+        except Outside as refused:
+            said.append("" if refused.at is None else Path(refused.at.file).name)
+    assert len(REFUSED) == 6
+    assert file in said
