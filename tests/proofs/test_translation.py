@@ -110,7 +110,7 @@ class Choices(Spec):
 
     @invariant
     def ServedHasCome(self) -> bool:
-        """Who is served is in the queue, and no number that is taken was not heard."""
+        """A served node is in the queue, and a number that was taken had been heard."""
         return (
             (self.served is None or self.served in self.waiting)
             and (self.least == 0 or self.least in self.heard)
@@ -133,7 +133,7 @@ class Crowded(Choices):
 
 
 class Eldest(Choices):
-    """Who is first in the queue need not be first in the order."""
+    """Queue of which the first need not be the first in the order of the nodes."""
 
     @invariant
     def FirstIsServed(self) -> bool:
@@ -152,7 +152,9 @@ class Eldest(Choices):
 def test_what_a_step_chooses_is_known_as_far_as_it_is_said(
     unproved: Callable[..., set[str]], spec: type[Spec], failed: set[str]
 ) -> None:
-    """Of a sequence that it is a member, of numbers that it is the least; and no member is twice in one."""
+    """The first of a sequence is some member of it, and the least of numbers the least; a second entry of one
+    member is an error.
+    """
     assert unproved(spec, ("ranks", "levels")) == failed
 
 
