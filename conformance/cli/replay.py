@@ -17,10 +17,11 @@ from antiphon.conformance.cli.options import Variant
 from antiphon.conformance.cli.trace import failed_document, print_failure
 from antiphon.conformance.compare.bindings import bound_protocols
 from antiphon.conformance.compare.lockstep import LOCKSTEP
-from antiphon.conformance.compare.replay import on_implementation, on_specification, regression_test
+from antiphon.conformance.compare.replay import on_implementation, on_named, on_specification, regression_test
 from antiphon.conformance.compare.validation import ObservationError, Validation, read_logs, validate
 from antiphon.conformance.report.documents import trace_document
 from antiphon.conformance.report.words import counted
+from antiphon.impl.registry import LISTED
 from antiphon.model.export import binding_in, foreign_in, program_named_in
 from antiphon.model.notation import short_places
 from antiphon.model.verdict import Outcome
@@ -43,8 +44,8 @@ def replay(
             metavar="NAME",
             help=f"What runs the trace: {SPECIFICATION}; {IMPLEMENTATION}, the one that is bound to the "
             "trace's specification; or an implementation by its name or place, as `lockstep` takes it. It is "
-            "compared step by step.",
-            autocompletion=lambda: [SPECIFICATION, IMPLEMENTATION, *bound_protocols()],
+            "compared step by step, or in virtual time where it takes other steps.",
+            autocompletion=lambda: [SPECIFICATION, IMPLEMENTATION, *bound_protocols(), *LISTED],
         ),
     ] = SPECIFICATION,
     pytest: Annotated[
@@ -71,9 +72,13 @@ def replay(
             return _held(file, named, specification or "", pytest, json=json)
     subject = variant.program(specification) if specification and variant.words() else specification
     trace = antiphon.load(file, subject)
-    binding = binding_in(file) if on in (SPECIFICATION, IMPLEMENTATION) else on
+    is_named = on not in (SPECIFICATION, IMPLEMENTATION)
+    binding = on if is_named else binding_in(file)
     compares = on != SPECIFICATION or trace.shows == LOCKSTEP or bool(binding)
-    replayed = on_implementation(trace, binding) if compares else on_specification(trace)
+    if is_named:
+        replayed = on_named(trace, on)
+    else:
+        replayed = on_implementation(trace, binding) if compares else on_specification(trace)
     written = None
     if pytest is not None:
         if replayed.outcome is Outcome.UNKNOWN:

@@ -87,6 +87,8 @@ NOT_HERE = {
     ("docs/irbp-repaired.md", "antiphon claims --family irb"): BY_THE_GATE,
     ("docs/reformation.md", "antiphon claims --family ref"): BY_THE_GATE,
     ("docs/reformation.md", "antiphon lockstep reformation"): "tests/compare/lockstep walks it",
+    ("docs/lockstep.md", "antiphon replay alone"): "tests/compare/lockstep/test_saved.py takes this run",
+    ("docs/lockstep.md", "antiphon replay cut"): "tests/run/swarm/test_scenarios.py takes this run",
 }
 """Blocks that do not run here, by page and beginning, with the reason."""
 

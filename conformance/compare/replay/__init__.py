@@ -5,8 +5,13 @@ from antiphon.conformance.compare.replay.rerun import (
     NotBound,
     Replayed,
     binding_for,
+    in_virtual_time,
     on_implementation,
+    on_named,
     on_specification,
 )
 
-__all__ = ["NotBound", "Replayed", "binding_for", "on_implementation", "on_specification", "regression_test"]
+__all__ = [
+    "NotBound", "Replayed", "binding_for", "in_virtual_time", "on_implementation", "on_named",
+    "on_specification", "regression_test",
+]  # fmt: skip

@@ -47,7 +47,7 @@ _RUNS = '''def test_{words}() -> None:
 
 _AGREES = '''def test_{words}() -> None:
     """Specification and implementation agree in all {steps} of {program} from {name}."""
-    replayed = on_implementation(antiphon.load(HERE / {path!r}{specification}){binding})
+    replayed = {function}(antiphon.load(HERE / {path!r}{specification}){binding})
     assert replayed.outcome is Outcome.HOLDS, replayed.reason
 '''
 
@@ -90,7 +90,7 @@ def regression_test(
         "name": file.name,
         "out": out.name,
         "about": about,
-        "function": "on_implementation" if agrees else "on_specification",
+        "function": _function(agrees, binding),
         "path": os.path.relpath(file.resolve(), out.resolve().parent),
         "words": f"{stem}_{'implementation_agrees' if agrees else f'still_shows_{shows}'}",
         "steps": f"{len(trace)} step{'s' * (len(trace) != 1)}",
@@ -105,6 +105,12 @@ def regression_test(
         parts["words"] = f"{stem}_is_a_run_of_{trace.program.name.lower()}"
         return (_ABOUT + _HERE + _RUNS).format(**parts)
     return (_ABOUT + _IMPORTS + _HERE + (_AGREES if agrees else _SHOWS)).format(**parts)
+
+
+def _function(agrees: bool, binding: str) -> str:
+    if not agrees:
+        return "on_specification"
+    return "on_named" if binding else "on_implementation"
 
 
 def _seen_from(out: Path, name: str) -> str:

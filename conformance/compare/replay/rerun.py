@@ -12,6 +12,8 @@ from antiphon.conformance.compare.bindings import Binding, Bound, bound_protocol
 from antiphon.conformance.compare.bindings.guarded import CHANCES
 from antiphon.conformance.compare.lockstep import LOCKSTEP, UNSTEADY, Comparison, Difference
 from antiphon.conformance.report.words import counted
+from antiphon.conformance.run.swarm.changing.scenario import NoScenario, scenario_of, show
+from antiphon.impl.registry import LISTED
 from antiphon.model.explore.liveness import shows_lasso
 from antiphon.model.export.itf import specification_name
 from antiphon.model.ground.budgets import budget_blocked_step
@@ -31,6 +33,10 @@ _SAFETY = (PropertyKind.INVARIANT, *BROKEN_BY_STEPS)
 
 class NotBound(Told):
     """Error: no implementation can run this trace; the message says why."""
+
+
+class OtherSpecification(NotBound):
+    """Error: the binding of this name is of another specification than the trace."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +127,55 @@ def on_implementation(trace: Trace, binding: Binding | str = "") -> Replayed:
     return Replayed(Outcome.HOLDS, agree)
 
 
+def on_named(trace: Trace, name: str) -> Replayed:
+    """Run a trace on the implementation of this name: step by step if its binding is of the trace's
+    specification, else in virtual time if groups whose members change run it.
+
+    Raises:
+        NotBound: neither is possible.
+        SpecError: nothing has this name.
+    """
+    if name in LISTED and name not in bound_protocols():
+        return in_virtual_time(trace, name)
+    try:
+        return on_implementation(trace, name)
+    except OtherSpecification as error:
+        if name not in LISTED:
+            raise
+        try:
+            return in_virtual_time(trace, name)
+        except NotBound as other:
+            raise NotBound(f"{error}; {other}") from other
+
+
+def in_virtual_time(trace: Trace, protocol: str) -> Replayed:
+    """Give the crashes, suspicions and broadcasts of a trace to a group of a protocol in virtual time, and
+    compare what its applications see, and its lists, with what the trace shows.
+
+    The outcome is unknown if no draw of what the specification leaves free shows the same. If one does, it
+    holds, or is violated if the trace breaks a property.
+
+    Raises:
+        NotBound: the trace cannot be given to a group.
+    """
+    try:
+        shown = show(scenario_of(trace), protocol)
+    except NoScenario as error:
+        raise NotBound(str(error)) from error
+    which = f"{shown.total} deliveries, views and lists"
+    if shown.draw is None:
+        told = f"of {shown.draws} draws the nearest shows {shown.best} of its {which}, then: {shown.why}"
+        return Replayed(Outcome.UNKNOWN, f"no group of {protocol} in virtual time shows this run: {told}")
+    told = f"a group of {protocol} in virtual time shows this run, all {which} (draw {shown.draw})"
+    kind = _kind(trace.program, trace.shows) if trace.shows else None
+    breaks = kind not in (None, PropertyKind.WITNESS) and kind in _SAFETY
+    return (
+        Replayed(Outcome.VIOLATED, f"{told}, which breaks {trace.shows}")
+        if breaks
+        else Replayed(Outcome.HOLDS, told)
+    )
+
+
 def binding_for(program: Program, name: str = "") -> Binding:
     """Return the binding of the implementation of `program`, with its constants, repairs and readings, by the
     binding's name or as the catalogue's matching one.
@@ -140,7 +195,7 @@ def _bound_to(program: Program, name: str) -> tuple[Bound, Program]:
             return bound, own
         if name:
             told = f"{name} is bound to {specification_name(own.spec)}"
-            raise NotBound(f"{told}; this trace is of {specification_name(program.spec)}")
+            raise OtherSpecification(f"{told}; this trace is of {specification_name(program.spec)}")
     raise NotBound(
         f"no implementation is bound to {program.name}; bound are {', '.join(sorted(bound_protocols()))}; "
         "--on file.py:Name names another"

@@ -319,7 +319,7 @@ NOT_EXPLAINED = {
     "adopts_nothing": (8, "deliver"),
     "counts_from_nothing": (0, "deliver"),
     "welcomes_with_no_counts": (1, "deliver"),
-    "anybody_is_a_majority": (1, "install"),
+    "anybody_is_a_majority": (1, "deliver"),
 }
 """Planted faults that break what applications are promised, with a seed that shows it, and the event that the
 service does not allow.
