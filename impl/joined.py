@@ -114,6 +114,8 @@ class Suspected(NamedTuple):
     """Seconds for which the other member had been silent then."""
     hinted: bool
     """True if the operating system said that nobody listens at the other member's port."""
+    deaf: bool
+    """True if the other member was heard, and said that it does not hear this one."""
 
 
 class JoinedMeter(Protocol):
@@ -776,10 +778,11 @@ class JoinedGroup:
         member.
         """
         while membership.suspicion_changes:
-            member, (_, kind, silent_ms, hinted) = membership.suspicion_changes.popleft()
-            self._suspicions.append(Suspected(member, kind, time.time(), silent_ms / 1000.0, hinted))
+            member, (_, kind, silent_ms, hinted, deaf) = membership.suspicion_changes.popleft()
+            self._suspicions.append(Suspected(member, kind, time.time(), silent_ms / 1000.0, hinted, deaf))
             level = logging.INFO if kind == "trusted" else logging.WARNING
-            why = f"silent for {silent_ms:.0f} ms" + (", and nobody listens at its port" if hinted else "")
+            why = f"{'does not hear this member' if deaf else 'silent'} for {silent_ms:.0f} ms"
+            why += ", and nobody listens at its port" if hinted else ""
             own = membership.me.name
             _logger.log(level, "group %s: %s: %s %s: %s", self.group, own, kind, member, why)
         now = asyncio.get_running_loop().time()

@@ -17,6 +17,7 @@ from antiphon.impl.membership.member import Member
 from antiphon.impl.protocols.core import NATURAL_MAX, Natural
 
 __all__ = [
+    "DEAF",
     "HEAD",
     "DatagramKind",
     "Join",
@@ -33,6 +34,11 @@ __all__ = [
 ]
 
 HEAD = Packer("!Bq")
+
+DEAF = b"\1"
+"""Body of a heartbeat whose sender does not hear its receiver. Other heartbeats have none, and earlier
+versions of this library look at no body.
+"""
 
 _Count = Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
 

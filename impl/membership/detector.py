@@ -11,6 +11,10 @@
 5. A member whose process has started another run has ended: it is given up, unless it was heard just now.
 6. A hint that a process has ended (nobody listens at its port) makes its silence begin earlier: two
    heartbeats without an answer are enough. A hint alone suspects nobody, since it can be forged.
+7. A heartbeat says whether its sender hears its receiver. With a member that sends and hears nothing no
+  message can be ordered: while it says so, nothing that it sends is a sign of life, and its silence begins
+  with the first such heartbeat. Who is not heard gets its heartbeats whatever else is sent to it, and one as
+  soon as it is heard again.
 
 No clock and no socket: `now`, in milliseconds, comes in. Source: Barchet-Estefanel 2002, sections 4.1 and
 4.4.3 to 4.4.5 (the two kinds of timeouts); A. Dadgar, J. Phillips, J. Currey, "Lifeguard: local health
@@ -33,6 +37,11 @@ LATE_MAX = 8
 
 _HEALS = 0.5
 """Factor by which the lateness shrinks with each heartbeat interval in which this process is in time."""
+
+_DEAF = 3
+"""Number of heartbeat intervals after which a heartbeat of a member that does not hear this one is forgotten:
+some may be lost, and fewer than `suspect_ms` has, so that a lost one that says the contrary suspects nobody.
+"""
 
 _UNANSWERED = 2
 """Number of missed heartbeats after which a hint, or another run at its address, counts against a member."""
@@ -81,6 +90,8 @@ class Suspicion(NamedTuple):
     """Milliseconds for which the member has been silent."""
     hinted: bool
     """True if there was a hint that nobody listens at the member's port."""
+    deaf: bool
+    """True if the member was heard, and did not hear this one."""
 
 
 class Detector:
@@ -95,6 +106,12 @@ class Detector:
         self._heard_at: dict[bytes, float] = {}
         self._sent_at: dict[bytes, float] = {}
         self._hinted: dict[bytes, float] = {}
+        self._deaf: dict[bytes, tuple[float, float]] = {}
+        """Members that do not hear this one: since when, and until when that counts."""
+        self._unheard: set[bytes] = set()
+        """Members of which nothing has come for `suspect_ms`."""
+        self._owed: dict[bytes, float] = {}
+        """Members that are to know at once that they are heard again, and since when."""
         self._replaced: set[bytes] = set()
         self._suspected: set[bytes] = set()
         self._given_up: set[bytes] = set()
@@ -116,6 +133,9 @@ class Detector:
         self._heard_at = {member: self._heard_at.get(member, now) for member in members}
         self._sent_at = {member: self._sent_at.get(member, now) for member in members}
         self._hinted = {member: at for member, at in self._hinted.items() if member in members}
+        self._deaf = {member: times for member, times in self._deaf.items() if member in members}
+        self._owed = {member: at for member, at in self._owed.items() if member in members}
+        self._unheard &= members.keys()
         self._replaced &= members.keys()
         self._suspected &= members.keys()
         self._given_up &= members.keys()
@@ -133,16 +153,36 @@ class Detector:
         return frozenset(self._given_up)
 
     def heard(self, member: bytes, now: float) -> None:
-        """Record a sign of life of a member."""
+        """Record that a datagram of a member has come: a sign of life, unless the member is deaf."""
         if member in self._heard_at:
             self._heard_at[member] = now
             self._hinted.pop(member, None)
+            if member in self._unheard:
+                self._unheard.discard(member)
+                self._owed[member] = now
+                self._hasten()
             if member in self._suspected:
                 self._look(now)
 
+    def heartbeat(self, member: bytes, now: float, *, hears: bool) -> None:
+        """Record a heartbeat of a member, which says whether the member hears this one."""
+        if hears:
+            self._deaf.pop(member, None)
+        elif member in self._heard_at:
+            since, until = self._deaf.get(member, (now, now))
+            begins = now if now > until else since
+            self._deaf[member] = (begins, now + _DEAF * self.timeouts.heartbeat_ms)
+        self.heard(member, now)
+
+    def hears(self, member: bytes) -> bool:
+        """Return False if nothing of this member has come for `suspect_ms`."""
+        return member not in self._unheard
+
     def sent(self, member: bytes, now: float) -> None:
-        """Record that a datagram was sent to a member, so that it needs no heartbeat for a while."""
-        if member in self._sent_at:
+        """Record that a datagram was sent to a member, so that it needs no heartbeat for a while, if it is
+        heard.
+        """
+        if member in self._sent_at and member not in self._unheard:
             self._sent_at[member] = now
 
     def replaced(self, member: bytes, now: float) -> bool:
@@ -157,7 +197,7 @@ class Detector:
         self._replaced.add(member)
         self._suspected.add(member)
         self._given_up.add(member)
-        self._news.append(Suspicion(member, "given up", silent, member in self._hinted))
+        self._news.append(Suspicion(member, "given up", silent, member in self._hinted, deaf=False))
         return True
 
     def hint(self, member: bytes, now: float) -> None:
@@ -170,7 +210,12 @@ class Detector:
         """Check the silences, and return the members that get a heartbeat now."""
         self._allow_for_lateness(now)
         self._look(now)
-        due = [member for member, at in self._sent_at.items() if now >= at + self.timeouts.heartbeat_ms]
+        due = [
+            member
+            for member, at in self._sent_at.items()
+            if now >= at + self.timeouts.heartbeat_ms or member in self._owed
+        ]
+        self._owed.clear()
         self._sent_at.update(dict.fromkeys(due, now))
         self._due = self._next()
         return due
@@ -193,9 +238,12 @@ class Detector:
         if not self._heard_at:
             return None
         limits = (
-            at + self._limit(member) for member, at in self._heard_at.items() if member not in self._given_up
+            self._deaf[member][0] + self._limit(member) if member in self._deaf else at + self._limit(member)
+            for member, at in self._heard_at.items()
+            if member not in self._given_up
         )
-        return min([min(self._sent_at.values()) + self.timeouts.heartbeat_ms, *limits])
+        beat = min(self._sent_at.values()) + self.timeouts.heartbeat_ms
+        return min([beat, *limits, *self._owed.values()])
 
     def news(self) -> list[Suspicion]:
         """Return, once, the changes of suspicion."""
@@ -219,20 +267,29 @@ class Detector:
         late = now - before - beat
         if late > beat:
             self._heard_at = {member: min(now, at + late) for member, at in self._heard_at.items()}
+            self._deaf.clear()
             self.lateness = min(LATE_MAX, 1 + late / beat)
         else:
             self.lateness = 1 + (self.lateness - 1) * _HEALS ** ((now - before) / beat)
 
     def _look(self, now: float) -> None:
         """Suspect, give up or trust members by the lengths of their silences (rules 2 and 3)."""
-        for member, at in self._heard_at.items():
+        for member, came in self._heard_at.items():
+            if now >= came + self.timeouts.suspect_ms * self.lateness:
+                self._unheard.add(member)
+            deaf = self._deaf.get(member)
+            if deaf is not None and now > deaf[1]:
+                del self._deaf[member]
+                deaf = None
+            at = came if deaf is None else deaf[0]
             silent, hinted = now - at, member in self._hinted
             while member not in self._given_up and now >= at + self._limit(member):
                 known = member in self._suspected
                 (self._given_up if known else self._suspected).add(member)
-                self._news.append(Suspicion(member, "given up" if known else "suspected", silent, hinted))
+                kind = "given up" if known else "suspected"
+                self._news.append(Suspicion(member, kind, silent, hinted, deaf is not None))
             back = member in self._suspected and member not in self._replaced
             if back and not hinted and now < at + self.timeouts.suspect_ms:
                 self._suspected.discard(member)
                 self._given_up.discard(member)
-                self._news.append(Suspicion(member, "trusted", silent, hinted))
+                self._news.append(Suspicion(member, "trusted", silent, hinted, deaf=False))

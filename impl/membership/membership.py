@@ -42,6 +42,7 @@ from msgspec import MsgspecError, structs
 from antiphon.impl.errors import GroupClosed, InvalidSetting, Rejection
 from antiphon.impl.layers import Layers
 from antiphon.impl.membership.datagrams import (
+    DEAF,
     HEAD,
     DatagramKind,
     Join,
@@ -217,6 +218,14 @@ class Membership:
         self._began_at = float("-inf")
         self._patient_until = 0.0
         """Time before which no suspicion ends this list: later than its beginning if the last was short."""
+        self._patience_ms = timeouts.heartbeat_ms
+        """Milliseconds from the beginning of a list until `_patient_until`: they double with each list on
+        which the others have kept somebody whom this member suspects among those that order messages.
+        """
+        self._returns_ms = timeouts.heartbeat_ms
+        """Milliseconds after the beginning of a list before which this member, if it is external, does not
+        ask to order messages again: they double with each list that ends early.
+        """
         self._kept: dict[bytes, _Kept] = {}
         """Members that this one has given up and the others have not: they are in the views all the same."""
         self.began_after = 0
@@ -392,7 +401,10 @@ class Membership:
             self.dropped[Rejection.TRUNCATED] += 1
             return
         kind, number = HEAD.unpack_from(data)
-        self.detector.heard(source, now)
+        if kind == DatagramKind.BEAT:
+            self.detector.heartbeat(source, now, hears=data[HEAD.size :] != DEAF)
+        else:
+            self.detector.heard(source, now)
         epoch = self.epoch
         if kind == DatagramKind.ENDPOINT and epoch is not None and number == epoch.roster.number:
             place = epoch.places.get(source)
@@ -720,9 +732,15 @@ class Membership:
         self._candidates.clear()
         self._welcome = None
         self._joined = ()
-        hasty = now < self._began_at + self.timeouts.suspect_ms
+        lasted, times = now - self._began_at, self.timeouts
+        flaps = lasted < max(times.suspect_ms, 2 * self._returns_ms)
+        self._returns_ms = min(2 * self._returns_ms, times.exclude_ms) if flaps else times.heartbeat_ms
+        hasty = lasted < times.suspect_ms + self._patience_ms
+        suspected = self.detector.suspected
+        kept = any(member.incarnation in suspected for member in roster.members[: roster.core])
+        self._patience_ms = min(2 * self._patience_ms, times.suspect_ms) if kept else times.heartbeat_ms
         self._began_at = now
-        self._patient_until = now + self.timeouts.heartbeat_ms if hasty else now
+        self._patient_until = now + self._patience_ms if hasty else now
         self.transfers.forget(frozenset(member.incarnation for member in roster.members))
         self._own = 0
         epoch = self.epoch = Epoch(
@@ -850,14 +868,16 @@ class Membership:
         if not self._may_change:
             self._reaches_since = now
         else:
-            returns = epoch.change.returns and now >= self._began_at + self.timeouts.heartbeat_ms
+            returns = epoch.change.returns and now >= self._began_at + self._returns_ms
             settled = suspected <= given_up and now >= self._reaches_since + self.timeouts.heartbeat_ms
             patient = now < self._patient_until
+            core = frozenset(range(epoch.roster.core))
+            minds = epoch.me in core or core <= suspected
             excludes = any(self._may_exclude(members[place], now) for place in given_up)
             if settled and excludes and not patient:
                 epoch.change.call(Kind.REGULAR)
             elif epoch.change.external and (
-                returns or (not patient and any(place < epoch.roster.core for place in suspected))
+                returns or (not patient and minds and core & suspected)
             ):
                 epoch.change.call(Kind.INTERMEDIATE)
             if self._leaving and settled and not self._outstanding and not epoch.change.leaving:
@@ -943,7 +963,8 @@ class Membership:
         assert self.epoch is not None, "there is a list"
         member = self._member(incarnation)
         assert member is not None, "members of the list are watched"
-        self._send(member, DatagramKind.BEAT, self.epoch.roster.number)
+        body = b"" if self.detector.hears(incarnation) else DEAF
+        self._send(member, DatagramKind.BEAT, self.epoch.roster.number, body)
 
     def _member(self, incarnation: bytes) -> Member | None:
         """Return the member of the list with this incarnation, or None."""
