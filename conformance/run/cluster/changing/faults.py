@@ -46,6 +46,7 @@ class What(StrEnum):
     LONG_PAUSE = "stopped until the others have excluded it"
     PARTITION = "cut off from the others"
     ONE_WAY_CUT = "unheard by another one"
+    DEAF = "cut off from what the others sent"
     SLOW = "heard too late"
     JOIN = "started later than the others"
 
@@ -58,6 +59,7 @@ _KINDS: Final = {
     What.LONG_PAUSE: FaultKind.PAUSE,
     What.PARTITION: FaultKind.PARTITION,
     What.ONE_WAY_CUT: FaultKind.ONE_WAY_CUT,
+    What.DEAF: FaultKind.ONE_WAY_CUT,
     What.SLOW: FaultKind.FALSE_SUSPICION,
     What.JOIN: FaultKind.JOIN,
 }
@@ -80,6 +82,7 @@ _WAITS_MS: Final = {
     What.LONG_PAUSE: (1.1, 2.0),
     What.PARTITION: (0.3, 2.0),
     What.ONE_WAY_CUT: (0.3, 1.5),
+    What.DEAF: (0.3, 2.0),
     What.SLOW: (0.3, 1.0),
     What.JOIN: (0.1, 1.0),
 }
@@ -93,8 +96,9 @@ _CLOSE: Final = 0.4
 
 
 def word(what: What) -> str:
-    """Return the word for a fault: that of its kind, except for the two pauses."""
-    return "pause, excluded" if what is What.LONG_PAUSE else _KINDS[what].value
+    """Return the word for a fault: that of its kind, and one more for the second fault of a kind."""
+    second = {What.LONG_PAUSE: ", excluded", What.DEAF: ", deaf"}
+    return _KINDS[what].value + second.get(what, "")
 
 
 class Deed(Struct, frozen=True):

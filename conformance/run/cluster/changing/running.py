@@ -396,6 +396,8 @@ class Run:
             apart = [(a, b) for a in everybody for b in everybody if (a in deed.to) != (b in deed.to)]
         elif deed.what is What.ONE_WAY_CUT:
             apart = [(deed.to[0], deed.other)]
+        elif deed.what is What.DEAF:
+            apart = [(sender, deed.to[0]) for sender in everybody if sender != deed.to[0]]
         before = self._hub.counts
         with self._hub.cut(apart) if apart else self._slowed(deed.to[0]):
             await asyncio.sleep(deed.lasts_s)

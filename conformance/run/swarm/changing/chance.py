@@ -60,6 +60,9 @@ not started yet.
 _SAYS_MS = 300.0
 """Milliseconds after the founding at which something has been delivered."""
 
+_DEAF = 0.25
+"""Probability that a cut in one direction is one of all links to a process, which then hears nothing."""
+
 _SIZES = (65_000, 1_400, 600)
 _SPELLS = (FaultKind.CRASH, FaultKind.RESTART, FaultKind.LEAVE, FaultKind.PAUSE)
 _GOING = (FaultKind.CRASH, FaultKind.RESTART, FaultKind.LEAVE)
@@ -105,6 +108,7 @@ class _Draws:
 
     def __init__(self, seed: int, settings: Settings) -> None:
         self._random = random.Random(f"{seed}:changing")
+        self._deaf = random.Random(f"{seed}:deaf")
         self._settings = settings
         kinds = FaultKind.of(join=True)
         self.faults = tuple(kind for kind in kinds if self._chance(0.5) and kind in settings.faults)
@@ -258,8 +262,10 @@ class _Draws:
         if FaultKind.ONE_WAY_CUT in self.faults:
             for _ in range(self._random.randint(1, 2)):
                 sender, to = self._random.sample(processes, 2)
+                deaf = tuple(link for link in _links(processes) if link[1] == to)
+                links = deaf if self._deaf.random() < _DEAF else ((sender, to),)
                 at = self._moment()
-                yield Cut(at, round(at + self._between(10.0, 1.5 * times.exclude_ms), 1), ((sender, to),))
+                yield Cut(at, round(at + self._between(10.0, 1.5 * times.exclude_ms), 1), links)
         if FaultKind.PARTITION in self.faults:
             side = set(self._random.sample(processes, self._random.randint(1, len(processes) - 1)))
             crossing = tuple(link for link in _links(processes) if (link[0] in side) != (link[1] in side))

@@ -399,7 +399,8 @@ class _Run:
     def _cut(self, entry: Cut) -> FaultKind:
         self._cuts[entry] = sum(self.group.cuts[link] for link in entry.links)
         self._set_links()
-        return FaultKind.ONE_WAY_CUT if len(entry.links) == 1 else FaultKind.PARTITION
+        both = any((to, sender) in entry.links for sender, to in entry.links)
+        return FaultKind.PARTITION if both else FaultKind.ONE_WAY_CUT
 
     def _heal(self, entry: Cut) -> None:
         if sum(self.group.cuts[link] for link in entry.links) == self._cuts.pop(entry):
