@@ -18,7 +18,7 @@ ONE_AT_A_TIME = Layers(buffer_bytes=1)
 """A member sends one message at a time."""
 
 
-def pair(layers: Layers = ONE_AT_A_TIME) -> list[Group]:
+def pair(layers: Layers = ONE_AT_A_TIME, protocol: str | None = None) -> list[Group]:
     """A group of two, both in this process."""
     bound = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)]
     for each in bound:
@@ -26,7 +26,7 @@ def pair(layers: Layers = ONE_AT_A_TIME) -> list[Group]:
     addresses = [each.getsockname() for each in bound]
     return [
         Group("pair", me=me, members=2, bind=bound[me], routes={1 - me: addresses[1 - me]}, key=KEY,
-              layers=layers)
+              layers=layers, protocol=protocol)
         for me in range(2)
     ]  # fmt: skip
 
@@ -71,6 +71,37 @@ def test_an_application_that_takes_nothing_holds_back_who_broadcasts_and_is_name
             await taking(second, taken)
             await asyncio.gather(sender, taker)
             assert taken == [bytes(100)] * 1000
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("protocol", ["rbp-resilient", "sequencer", "dtp"])
+def test_who_takes_what_has_waited_wakes_the_others_at_once(protocol: str) -> None:
+    """Not with the next timer: the alarm rings as soon as the events are taken."""
+
+    async def scenario() -> None:
+        first, second = pair(Layers(buffer_bytes=1000, untaken_bytes=5000), protocol)
+        async with asyncio.timeout(60), first, second:
+
+            async def broadcasting() -> None:
+                while True:
+                    await first.broadcast(bytes(100))
+
+            async def taking() -> None:
+                async for _ in first:
+                    pass
+
+            tasks = [asyncio.create_task(broadcasting()), asyncio.create_task(taking())]
+            while not any("application" in wait.what for wait in first.waits):
+                await asyncio.sleep(0.001)
+            await asyncio.sleep(0.1)
+            later = second._shell._rings_at - second._shell._now()
+            assert second.at_hand()
+            soon = second._shell._rings_at - second._shell._now()
+            assert later > 1.0
+            assert soon <= 0.0
+            for task in tasks:
+                task.cancel()
 
     asyncio.run(scenario())
 
