@@ -105,3 +105,25 @@ def test_pairs_that_do_not_hear_each_other_change_the_list_a_few_times_a_second(
     found = sent(simulation, 4_000.0)
     assert simulation.life(1).machine.changes <= 24
     assert found["link"] <= 1_200
+
+
+def test_a_member_wakes_when_the_change_of_its_list_asks_for_it() -> None:
+    """Waiting times of a reformation would else end with the next heartbeat."""
+    simulation = founded("rbp-reforming")
+    seen = []
+
+    def look() -> None:
+        for process in (0, 1):
+            machine = simulation.life(process).machine
+            assert machine.epoch is not None
+            asked, wakes = machine.epoch.change.next_deadline(), machine.epoch.next_deadline()
+            if asked is not None and machine.epoch.change.called:
+                assert wakes is not None
+                assert wakes <= asked
+                seen.append(asked)
+
+    simulation.crash(2)
+    for ms in range(1_000):
+        simulation.at(simulation.now + ms, look)
+    simulation.run(simulation.now + 1_000.0)
+    assert len(set(seen)) > 2
