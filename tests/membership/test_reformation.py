@@ -175,6 +175,11 @@ def test_two_originators_refuse_each_other_and_begin_again_at_different_times() 
         script.carry()
     assert script[0].lists.version == script[1].lists.version > 1
     assert set(script[0].lists.ring) == {0, 1}
+    assert max(script[one].machine._tries for one in (0, 1)) > 0
+    for _ in range(20):
+        script.ring()
+        script.pass_time(2.0)
+    assert [script[one].machine._tries for one in (0, 1)] == [0, 0], "the next one waits no longer than this"
 
 
 def test_half_of_the_members_make_no_list() -> None:
