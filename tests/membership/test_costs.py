@@ -27,7 +27,7 @@ def founded(protocol: str, processes: int = 3, at_first: int = 3) -> SimulatedMe
 
 
 def sent(simulation: SimulatedMembers, ms: float) -> Counter[str]:
-    """What is sent in so many milliseconds from now, by kind."""
+    """Datagrams sent in so many milliseconds from now, by kind."""
     before = Counter(simulation.transmissions)
     simulation.run(simulation.now + ms)
     return simulation.transmissions - before
