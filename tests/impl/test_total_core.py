@@ -162,3 +162,17 @@ def test_a_member_that_starts_late_and_one_that_is_cut_off_get_everything() -> N
     network.heal()
     assert network.run_until_delivered(13)
     assert network.deliveries[0] == network.deliveries[1] == network.deliveries[2]
+
+
+@pytest.mark.parametrize("every_ms", [2.0, 9.0])
+def test_under_a_steady_load_nothing_is_sent_twice(every_ms: float) -> None:
+    """Acknowledgements put off the sequencer's timer of retransmission, though some message is always on its
+    way.
+    """
+    network = SimulatedNetwork(total(), 3, seed=1, faults=Faults(delay_ms=(20.0, 20.0)))
+    for k in range(300):
+        network.broadcast(k % 3, b"%d" % k)
+        network.run_for(every_ms)
+    assert network.run_until_delivered(300)
+    assert network.transmissions["bcast"] <= 300
+    assert network.transmissions["resend"] == 0

@@ -769,3 +769,27 @@ def test_a_process_that_gives_the_address_of_a_living_member_stays_outside() -> 
         simulation.run(simulation.now + 100.0)
     assert [view.number for view in simulation.life(0).views] == [1]
     all_agree_at_the_end(simulation, {0, 1, 2})
+
+
+@pytest.mark.sampled(2)
+def test_who_takes_late_broadcasts_nothing_again_on_the_next_lists(protocol: str) -> None:
+    """Its own messages are delivered on a list, and forgotten only when the application takes them."""
+    simulation = founded(3, protocol=protocol)
+    talking(simulation, 3_000.0)
+    takes, late = simulation._take, range(1_000, 2_600)
+
+    def take(process: int, life: Life) -> None:
+        if process or int(simulation.now) not in late:
+            takes(process, life)
+
+    simulation._take = take  # type: ignore[method-assign]
+    simulation.at(1_100.0, lambda: simulation.pause(2, 500.0))
+    simulation.run(5_000.0)
+    assert simulation.life(0).machine.changes >= 2
+    payloads = [each.payload for each in simulation.life(1).deliveries]
+    assert len(payloads) == len(set(payloads)), "nothing comes twice"
+    keeps_its_promises(simulation)
+    all_agree_at_the_end(simulation, {0, 1, 2})
+    simulation.leave(0)
+    simulation.run(8_000.0)
+    assert isinstance(simulation.life(0).events[-1], Left)

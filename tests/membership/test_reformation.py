@@ -318,3 +318,15 @@ def test_what_correct_members_say_has_no_flaw() -> None:
 def test_without_chance_nobody_waits_for_a_random_time() -> None:
     with pytest.raises(InvalidSetting, match="chance=None: members of rbp-reforming wait for random times"):
         Membership(rbp_reforming(), "g", Member(bytes(16), "m0", "127.0.0.1", 7000))
+
+
+def test_the_new_token_site_is_of_the_latest_list_whatever_others_have_numbered() -> None:
+    """Section 3.2.3, repaired: a number of a list that was given up is none of the next one."""
+    machine = Script(5)[0].machine
+
+    def vote(committed: int, reaches: int, keeps_from: int = 1) -> Vote:
+        return Vote(3, committed, reaches, reaches, keeps_from, None, (), False, (), ())
+
+    assert machine._best({0: vote(1, 20), 1: vote(2, 18), 2: vote(2, 15)}) == 1
+    assert machine._best({0: vote(2, 18, 9), 1: vote(2, 18, 4), 2: vote(1, 30)}) == 1
+    assert machine._best({2: vote(2, 18), 4: vote(2, 18)}) == 2
