@@ -16,7 +16,7 @@ SAFE = ("ElectionSafety", "LogMatching", "LeaderCompleteness", "StateMachineSafe
 
 
 @pytest.mark.sampled(4)
-@pytest.mark.parametrize("engine", ["generated", "native"])
+@pytest.mark.parametrize("engine", ["native", "generated"])
 @pytest.mark.parametrize(("servers", "terms", "entries"), COUNTS)
 def test_the_engines_find_as_many_states_and_nothing_is_broken(
     servers: int, terms: int, entries: int, engine: str

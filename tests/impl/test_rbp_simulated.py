@@ -47,7 +47,7 @@ def assert_total_order_broadcast(network: SimulatedNetwork[Message], messages: i
 
 
 @pytest.mark.sampled(4)
-@pytest.mark.parametrize("members", [2, 3, 4, 5])
+@pytest.mark.parametrize("members", [3, 2, 4, 5])
 @pytest.mark.parametrize("faults", [Faults(), Faults(0.1, 0.05, (1.0, 10.0)), ROUGH])
 def test_all_members_deliver_the_same_sequence(members: int, faults: Faults) -> None:
     """Claims MSQ-02 and RBP-14, on the repaired figure 16."""
@@ -147,7 +147,7 @@ def test_without_faults_a_step_is_two_messages() -> None:
 
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("members", [3, 4, 5])
-@pytest.mark.parametrize("loss", [0.0, 0.02])
+@pytest.mark.parametrize("loss", [0.02, 0.0])
 def test_bodies_are_requested_about_once_for_each_lost_copy(members: int, loss: float) -> None:
     """Claim RBC-07: with loss p, about p(n-1) negative acknowledgements a message; without loss none."""
     requests = 0

@@ -793,3 +793,15 @@ def test_who_takes_late_broadcasts_nothing_again_on_the_next_lists(protocol: str
     simulation.leave(0)
     simulation.run(8_000.0)
     assert isinstance(simulation.life(0).events[-1], Left)
+
+
+@pytest.mark.sampled(2)
+def test_who_joins_does_not_wait_for_one_that_crashes_while_the_view_changes(protocol: str) -> None:
+    """The one that crashes is on the new list, and never says that it knows the list."""
+    simulation = SimulatedMembers(5, 1, protocol=protocol)
+    simulation.found(range(4))
+    simulation.run(1_000.0)
+    simulation.begin(4)
+    simulation.at(1_002.0, lambda: simulation.crash(3))
+    simulation.run(1_000.0 + 2 * LOCAL.suspect_ms)
+    assert simulation.life(4).views

@@ -13,7 +13,7 @@ FAILING = {"processes": 3, "messages": 1, "crashes": 1, "false_suspicions": 0, "
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize("engine", ["generated", "native"])
+@pytest.mark.parametrize("engine", ["native", "generated"])
 def test_without_its_own_copy_a_process_goes_on_without_what_it_sent(engine: str) -> None:
     """Both searches find the step after equally many steps."""
     stated = refinement_named("vsc")
