@@ -8,6 +8,7 @@ from antiphon.impl import tracing
 from antiphon.impl.errors import Busy
 from antiphon.impl.layers import Layers
 from antiphon.impl.layers.links import WINDOW
+from antiphon.impl.layers.packing import Packing, unpack
 from antiphon.impl.protocols.core import Delivery, Identifier, Implementation, Network, Send
 from antiphon.impl.protocols.rbp import MESSAGES, Core, Message, rbp
 from antiphon.impl.protocols.rbp.messages import Data
@@ -193,3 +194,14 @@ def test_around_every_core_a_member_that_stands_still_stops_the_others_before_th
     assert 40 <= taken <= 400, "some 100 bytes each: what buffers and queues have room for"
     network.resume(2)
     assert network.run_until_delivered(taken, limit_ms=network.now + 60_000.0), network
+
+
+def test_no_pack_is_larger_than_a_datagram() -> None:
+    """Two items fill it to the last byte, with four bytes of length before each and the mark."""
+    for size in range(1, 60):
+        packing = Packing(100, b"head")
+        for _ in range(7):
+            packing.send(1, bytes(size))
+        packs = [data for _, data in packing.outputs(0.0)]
+        assert max(map(len, packs)) <= 100 + len(b"head"), size
+        assert sum(len(items) for data in packs if not isinstance(items := unpack(data[4:]), str)) == 7

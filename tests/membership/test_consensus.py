@@ -160,3 +160,17 @@ def test_a_proposal_counts_only_from_the_coordinator_of_its_round() -> None:
     member.receive(0, Proposal(1, 9))  # round 1 is member 1's
     member.settle()
     assert Ack(1) not in [message for _, message in member.outputs()]
+
+
+def test_an_acknowledgement_among_refusals_decides_nothing() -> None:
+    """Phase 4: of a majority of answers all have to be acknowledgements, its own among them."""
+    member = Consensus[int](1, 3)
+    member.propose(4)
+    member.settle()
+    member.receive(0, Estimate(1, 3, 0))
+    member.settle()
+    assert Proposal in [type(message) for _, message in member.outputs()]
+    member.receive(0, Nack(1))
+    member.settle()
+    assert member.decision is None
+    assert member.round > 1

@@ -805,3 +805,19 @@ def test_who_joins_does_not_wait_for_one_that_crashes_while_the_view_changes(pro
     simulation.at(1_002.0, lambda: simulation.crash(3))
     simulation.run(1_000.0 + 2 * LOCAL.suspect_ms)
     assert simulation.life(4).views
+
+
+def test_a_request_of_a_former_member_that_comes_late_admits_nobody() -> None:
+    simulation = founded(3)
+    member = simulation.life(2).member
+    late = question(simulation, member)
+    simulation.leave(2)
+    simulation.run(1_000.0)
+    for process in (0, 1):
+        machine = simulation.life(process).machine
+        machine.datagram_received(member.incarnation, member.address, late, simulation.clock(process))
+        kinds = {data[0] for _, data in machine.datagrams_to_send()}
+        assert DatagramKind.SUPERSEDED in kinds
+        assert DatagramKind.EXISTS not in kinds
+    simulation.run(2_000.0)
+    assert len(simulation.life(0).views[-1].members) == 2
