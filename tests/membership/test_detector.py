@@ -125,3 +125,12 @@ def test_heartbeats_go_out_in_the_order_of_the_members() -> None:
     detector = Detector(TIMES)
     detector.watch(members, 0.0)
     assert detector.tick(TIMES.heartbeat_ms) == members
+
+
+def test_a_sign_of_life_ends_a_hint() -> None:
+    """Who was hinted at once, and answers, is later suspected as late as the others."""
+    detector = watching(A, B)
+    detector.hint(A, 0.0)
+    detector.heard(A, 5.0)
+    assert ticked(detector, 5, 54, heard=B) == []
+    assert ticked(detector, 54, 60, heard=B) == ["55 a suspected"]

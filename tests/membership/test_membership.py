@@ -821,3 +821,16 @@ def test_a_request_of_a_former_member_that_comes_late_admits_nobody() -> None:
         assert DatagramKind.EXISTS not in kinds
     simulation.run(2_000.0)
     assert len(simulation.life(0).views[-1].members) == 2
+
+
+def test_a_late_request_of_an_earlier_run_does_not_found_the_group_with_it() -> None:
+    simulation = SimulatedMembers(3, 1)
+    simulation.begin(0, founds=3)
+    machine = simulation.life(0).machine
+    host, port = simulation.addresses[1]
+    runs = [Member(bytes(15) + bytes([run]), f"run {run}", host, port) for run in (1, 2)]
+    other = Member(bytes(15) + b"\3", "other", *simulation.addresses[2])
+    for member in (runs[1], runs[0], other):
+        now = simulation.clock(0)
+        machine.datagram_received(member.incarnation, member.address, question(simulation, member), now)
+    assert [member.name for member in machine.members] == ["p0", "run 2", "other"]
