@@ -255,6 +255,25 @@ def test_a_snapshot_is_what_was_added_to_it_however_it_came() -> None:
     assert resumed.digest == snapshot.digest
 
 
+def test_an_earlier_question_that_comes_late_ends_no_newer_transfer() -> None:
+    asker, donor = Transfers(), Transfers()
+    snapshot = Snapshot(1, 1, [b"asker"])
+    donor.keep(snapshot, 0.0)
+    donor.add(snapshot, bytes(100_000))
+    donor.end(snapshot)
+    asker.ask(b"donor", 1, 0.0)
+    early = asker.datagrams(0.0)
+    asker.ask(b"donor", 1, 1.0)
+    for _, transfer, data in asker.datagrams(1.0):
+        assert donor.received(b"asker", transfer, data, 2.0)
+    begun = {transfer for _, transfer, _ in donor.datagrams(2.0)}
+    for _, transfer, data in early:
+        assert donor.received(b"asker", transfer, data, 3.0)
+    donor.tick(500.0)
+    assert {transfer for _, transfer, _ in donor.datagrams(500.0)} == begun
+    assert len(begun) == 1
+
+
 # Planted faults -----------------------------------------------------------------------------------------
 
 
