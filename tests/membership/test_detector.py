@@ -128,7 +128,7 @@ def test_heartbeats_go_out_in_the_order_of_the_members() -> None:
 
 
 def test_a_sign_of_life_ends_a_hint() -> None:
-    """Who was hinted at once, and answers, is later suspected as late as the others."""
+    """A member that answers after a hint is suspected as late as the others."""
     detector = watching(A, B)
     detector.hint(A, 0.0)
     detector.heard(A, 5.0)

@@ -264,13 +264,13 @@ def test_an_earlier_question_that_comes_late_ends_no_newer_transfer() -> None:
     asker.ask(b"donor", 1, 0.0)
     early = asker.datagrams(0.0)
     asker.ask(b"donor", 1, 1.0)
-    for _, transfer, data in asker.datagrams(1.0):
-        assert donor.received(b"asker", transfer, data, 2.0)
-    begun = {transfer for _, transfer, _ in donor.datagrams(2.0)}
-    for _, transfer, data in early:
-        assert donor.received(b"asker", transfer, data, 3.0)
+    for _, number, data in asker.datagrams(1.0):
+        assert donor.received(b"asker", number, data, 2.0)
+    begun = {number for _, number, _ in donor.datagrams(2.0)}
+    for _, number, data in early:
+        assert donor.received(b"asker", number, data, 3.0)
     donor.tick(500.0)
-    assert {transfer for _, transfer, _ in donor.datagrams(500.0)} == begun
+    assert {number for _, number, _ in donor.datagrams(500.0)} == begun
     assert len(begun) == 1
 
 
