@@ -64,12 +64,14 @@ class Path:
         expected: what services expect.
         result: what is returned, when `done`.
         done: whether the body has returned.
+        facts: what is known of the members that the step chooses.
     """
 
     frame: Frame
     expected: tuple[Expected, ...] = ()
     result: Value | None = None
     done: bool = False
+    facts: tuple[Formula, ...] = ()
 
     @property
     def condition(self) -> Formula:

@@ -55,6 +55,10 @@ Caller = Callable[[str, Sequence[Value], Frame, Location], Value]
 """Function that returns the value of a helper for its arguments."""
 
 
+CHOSEN = " chosen "
+"""Part of the name of a symbol that stands for what `next`, `min` or `max` chooses."""
+
+
 @dataclass
 class Evaluator:
     """Evaluator of expressions.
@@ -512,7 +516,7 @@ class Evaluator:
             return TRUE if binder.condition is None else self.formula(binder.condition, inner)
 
         self.ranging((replace(binder, condition=None),), frame, once, every=True, at=at)
-        name = f"{binder.name} chosen {len(self.chosen)} ({at.line})"
+        name = f"{binder.name}{CHOSEN}{len(self.chosen)} ({at.line})"
         found = self.sorts.symbolic(binder.type, name, (), at)
         some = self.sorts.some_value(binder.type, binder.name, asked.member, at)
         is_one = conjunction(self.sorts.belongs(found, binder.type, at), asked.member(found))

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from antiphon.model.proofs.execution import Executor, Path
+from antiphon.model.proofs.expressions import CHOSEN
 from antiphon.model.proofs.formula import (
     FALSE,
     TRUE,
@@ -22,8 +23,10 @@ from antiphon.model.proofs.formula import (
     conjunction,
     disjunction,
     implication,
+    symbols_of,
 )
 from antiphon.model.proofs.frame import Check, Frame
+from antiphon.model.proofs.settling import needed, settled
 from antiphon.model.proofs.theory import Theory
 from antiphon.model.proofs.values import MapValue, Outside, Scalar, Sorts, Value
 from antiphon.model.properties import SPECIFICATION
@@ -211,7 +214,10 @@ class Reading:
         known, evaluator.chosen = evaluator.chosen, None
         checks, evaluator.checks = evaluator.checks, []
         if known:
-            paths = [replace(path, frame=path.frame.under(*known)) for path in paths]
+            paths = [
+                replace(path, frame=replace(path.frame, path=settled(path.frame.path)), facts=tuple(known))
+                for path in paths
+            ]
             chosen = conjunction(*known)
             checks = [replace(item, formula=implication(chosen, item.formula)) for item in checks]
         return paths, checks
@@ -244,7 +250,7 @@ class Reading:
         assumed = [item for item in self.assumed() if item.name not in left_out]
         for action in self.program.module.actions:
             paths, _ = self.paths(action, self.state)
-            parts = tuple(Part((*assumed, *_conditions(path)), FALSE) for path in paths)
+            parts = tuple(Part((*assumed, *_conditions(path, FALSE)), FALSE) for path in paths)
             yield Obligation(action.name, "", parts, action.at)
 
     def obligations(self, *, without: Iterable[str] = ()) -> Iterator[Obligation]:
@@ -281,7 +287,7 @@ class Reading:
                 continue
             with self.executor.evaluator.silently():
                 goal = self.executor.truth(predicate, Frame({}, path.frame.state))
-            parts.append(Part((*assumed, *_conditions(path)), goal, predicate.name))
+            parts.append(Part((*assumed, *_conditions(path, goal)), goal, predicate.name))
         return tuple(parts)
 
     def _of_errors(
@@ -314,7 +320,7 @@ class Reading:
         for name in names:
             if name not in left_out:
                 parts = tuple(
-                    Part((*assumed, *_conditions(path)), item.formula)
+                    Part((*assumed, *_conditions(path, item.formula)), item.formula)
                     for path in paths
                     for item in path.expected
                     if item.property == name
@@ -333,7 +339,8 @@ class Reading:
                     frame = Frame({}, path.frame.state, before=self.state)
                     goal = self.executor.truth(invariant, frame)
                     same = conjunction(*(self._unchanged(name, path, invariant.at) for name in changed))
-                found.append(Part((*assumed, *_conditions(path)), disjunction(same, goal)))
+                    goal = disjunction(same, goal)
+                found.append(Part((*assumed, *_conditions(path, goal)), goal))
             yield Obligation(action.name, invariant.name, tuple(found), action.at)
 
 
@@ -346,5 +353,8 @@ def _has_sequence(kind: types.Type) -> bool:
     return False
 
 
-def _conditions(path: Path) -> tuple[Hypothesis, ...]:
-    return tuple(Hypothesis("the step", formula) for formula in path.frame.path)
+def _conditions(path: Path, goal: Formula) -> tuple[Hypothesis, ...]:
+    """Return the conditions of a path, with what is known of the choices that they or the goal name."""
+    choices = frozenset(symbol for symbol in symbols_of(path.facts) if CHOSEN in symbol.name)
+    facts = needed(path.facts, (*path.frame.path, goal), choices)
+    return tuple(Hypothesis("the step", formula) for formula in (*path.frame.path, *facts))

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from antiphon.model.proofs.execution import Path
+from antiphon.model.proofs.expressions import CHOSEN
 from antiphon.model.proofs.formula import (
     FALSE,
     App,
@@ -185,7 +186,7 @@ class Lifted:
 
     def _choices(self, known: Sequence[Formula]) -> Iterator[dict[Symbol, int]]:
         """Meanings of what `next`, `min` and `max` choose: some of them must say what CPython does."""
-        symbols = [symbol for symbol in symbols_of(known) if " chosen " in symbol.name]
+        symbols = [symbol for symbol in symbols_of(known) if CHOSEN in symbol.name]
         sizes = [2 if symbol.result is None else self._size(symbol.result) for symbol in symbols]
         for row in itertools.product(*map(range, sizes)):
             yield dict(zip(symbols, row, strict=True))
