@@ -95,6 +95,7 @@ PROBLEMS = (
     Problem(
         "protocols.moving_sequencer.induction:MovingSequencerProof", ("processes", "messages", "losses")
     ),
+    Problem("services.view_induction:ViewSynchronyProof", ("processes", "messages", "views")),
 )
 
 
@@ -168,11 +169,28 @@ def table(rows: list[Row], *, with_mypyvy: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
+def write(rows: list[Row], *, whole: bool, with_mypyvy: bool) -> None:
+    """Writes the table into the page, or only these rows of it, in the order of the problems."""
+    text = PAGE.read_text(encoding="utf-8")
+    start, end = re.search(
+        r"(?<=<!-- made by: python benchmarks/proofs\.py -->\n\n)(?:\|[^\n]*\n)*", text
+    ).span()  # type: ignore[union-attr]
+    made = table(rows, with_mypyvy=with_mypyvy)
+    if not whole:
+        head, line, *old = text[start:end].splitlines()
+        beside = "mypyvy" in head
+        known = {row.split(" | ")[0].removeprefix("| "): row for row in old}
+        known |= {row.problem.spec: f"| {' | '.join(row.cells(beside=beside))} |" for row in rows}
+        order = [known[item.spec] for item in PROBLEMS if item.spec in known]
+        made = "\n".join([head, line, *order]) + "\n"
+    PAGE.write_text(text[:start] + made + text[end:], encoding="utf-8")
+
+
 def main() -> int:
     """Measures, prints, and writes the table of the page when asked to."""
     parser = argparse.ArgumentParser(description="Proofs for every n: states, obligations, seconds, seeds.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="problems whose place contains NAME; all")
-    parser.add_argument("--page", action="store_true", help="write the table into docs/proofs.md")
+    parser.add_argument("--page", action="store_true", help="write the rows into docs/proofs.md")
     parser.add_argument("--mypyvy", type=Path, metavar="DIR", help="a checkout of mypyvy to measure beside")
     asked = parser.parse_args()
     chosen = [
@@ -182,12 +200,9 @@ def main() -> int:
     for problem in chosen:
         rows.append(measured(problem, asked.mypyvy))
         print(" ".join(rows[-1].cells(beside=asked.mypyvy is not None)), flush=True)
-    made = table(rows, with_mypyvy=asked.mypyvy is not None)
-    print(made)
+    print(table(rows, with_mypyvy=asked.mypyvy is not None))
     if asked.page:
-        text = PAGE.read_text(encoding="utf-8")
-        mark = r"(<!-- made by: python benchmarks/proofs\.py -->\n\n)(?:\|[^\n]*\n)*"
-        PAGE.write_text(re.sub(mark, lambda found: found[1] + made, text), encoding="utf-8")
+        write(rows, whole=not asked.names, with_mypyvy=asked.mypyvy is not None)
     return 0 if all(row.proved == row.obligations for row in rows) else 1
 
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from antiphon.spec.claims.claim import Check, Claim, Document, Kind, RecordedOutcome, Source, Standing
+from antiphon.spec.claims.claim import Check, Claim, Document, Kind, Proof, RecordedOutcome, Source, Standing
 from antiphon.spec.lang import Spec
 from antiphon.spec.protocols.total.in_views import TotalInViews
 from antiphon.spec.services.destinations import ComingAndGoing
 from antiphon.spec.services.histories import AnyHistory
 from antiphon.spec.services.sequence import SequenceChecked
+from antiphon.spec.services.view_induction import ViewSynchronyProof
 from antiphon.spec.services.view_machine import ViewSynchronyChecked
 
 Constants = Mapping[str, int | bool | str]
@@ -71,6 +72,12 @@ def _total(
 ) -> Check:
     """Return a check of TOTAL with all repairs but those in `without`; messages may outlast their views."""
     return Check(TotalInViews, property, outcome, "all", without, _TOTAL, length, long_for_z3=True)
+
+
+def _proved(property: str) -> Proof:
+    """Return the proof of a property of the machine of view synchrony."""
+    every = ("processes", "messages", "views")
+    return Proof(ViewSynchronyProof, property, every, deep=True)
 
 
 DEFINITIONS: tuple[Claim, ...] = (
@@ -228,8 +235,10 @@ DEFINITIONS: tuple[Claim, ...] = (
         "holds",
         "In no history at all has the sender of a message that was broadcast in a view which another had "
         "left already delivered it, left the view too, and kept Sending View Delivery and View Synchrony. "
-        "The machine of view synchrony, whose senders wait, has all three; if they do not wait, such "
-        "messages are lost. TOTAL has the choice: with requests that are not repeated it breaks Validity, "
+        "The machine of view synchrony, whose senders wait, has all three; Sending View Delivery and View "
+        "Synchrony are proved for every number of processes, messages and views, where nobody joins. If "
+        "senders do not wait, such messages are lost. TOTAL has the choice: with requests that are not "
+        "repeated it breaks Validity, "
         "with repeated ones Sending View Delivery.",
         (
             _check(AnyHistory, "NoWayOutForLateMessages", "holds", _HISTORIES),
@@ -241,6 +250,7 @@ DEFINITIONS: tuple[Claim, ...] = (
                 "SendingViewDelivery",
                 "ViewSynchrony",
             ),
+            *map(_proved, ("DeliveredWhereSent", "SameDeliveries", "AlongLinks")),
             _check(ViewSynchronyChecked, "VscValidity", "violated", _PAIR, 2, sends_on=True),
             _check(ViewSynchronyChecked, "ViewSynchrony", "holds", _PAIR, sends_on=True),
             _total("VscValidity", "violated", _REPEATED, 2),

@@ -11,12 +11,15 @@ from antiphon.spec.lang import program
 from antiphon.spec.protocols.moving_sequencer.induction import MovingSequencerProof
 from antiphon.spec.protocols.token_broadcast.induction import Figure2Proof, Figure5Proof
 from antiphon.spec.services.ordering_induction import OrderingProof
+from antiphon.spec.services.view_induction import ViewSynchronyProof
+from antiphon.spec.services.view_machine import DeliveredAnywhere, DeliveredTwice, GoesOn
 
 Prove = Callable[..., Report]
 Unproved = Callable[..., set[str]]
 
 EVERY = ("processes", "messages", "losses")
 ORDERING = ("processes", "messages", "numbers", "series")
+VIEWS = ("processes", "messages", "views")
 
 
 @pytest.mark.deep
@@ -137,3 +140,53 @@ def test_without_a_repair_of_figure_12_the_proof_fails_where_it_is_needed(
     """A holder overlooks the last number; a message is delivered that is not there."""
     bound = program(MovingSequencerProof, repairs="all", without=[repair])
     assert unproved(bound, EVERY, step=step) == failed
+
+
+@pytest.mark.deep
+def test_the_machine_of_view_synchrony_keeps_its_promises_for_every_n(prove: Prove) -> None:
+    """DEF-06: who goes on together has delivered the same, by all seeds."""
+    report = prove(program(ViewSynchronyProof), *VIEWS, seeds=4)
+    assert report.outcome is Outcome.HOLDS, report
+    assert {item.seeds for item in report.obligations} == {4}
+
+
+class AnywhereProof(ViewSynchronyProof, DeliveredAnywhere):
+    """A machine that delivers a message in any view."""
+
+
+class TwiceProof(ViewSynchronyProof, DeliveredTwice):
+    """A machine that delivers a message twice."""
+
+
+class GoesOnProof(ViewSynchronyProof, GoesOn):
+    """A machine in which a process goes on with whatever it has."""
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize(
+    ("spec", "failed"),
+    [
+        (AnywhereProof, {"deliver: DeliveredWhereSent"}),
+        (TwiceProof, {"deliver: UniformIntegrity", "deliver: Integrity"}),
+    ],
+)
+def test_with_a_fault_of_delivery_the_proof_of_view_synchrony_fails(
+    unproved: Unproved, spec: type[ViewSynchronyProof], failed: set[str]
+) -> None:
+    """Each planted fault fails at its own promise."""
+    assert unproved(program(spec), VIEWS, step="deliver") == failed
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(
+    ("spec", "without", "failed"),
+    [
+        (GoesOnProof, (), {"install: SameDeliveries"}),
+        (ViewSynchronyProof, ("InItsView",), {"install: SameDeliveries", "install: AlongLinks"}),
+    ],
+)
+def test_without_its_reason_view_synchrony_is_not_proved(
+    unproved: Unproved, spec: type[ViewSynchronyProof], without: tuple[str, ...], failed: set[str]
+) -> None:
+    """The guard that all have delivered the same, and that a process is a member of its view."""
+    assert unproved(program(spec), VIEWS, without, step="install") == failed
