@@ -53,7 +53,7 @@ def test_a_section_quotes_shows_the_shortest_run_and_names_repairs_bounds_and_co
         "Repaired, it holds:\n\n- `UniformIntegrity` (all repairs; processes=2, messages=1, losses=1): all "
         "5,929 states" in text
     )
-    assert text.endswith("Again: `antiphon claims MSQ-05`")
+    assert text.endswith("Again: `antiphon claims MSQ-05 --deep`")
     assert ".py:" not in text
 
 
