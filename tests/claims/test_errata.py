@@ -17,7 +17,7 @@ from antiphon.spec.lang import Spec, action, repair
 from antiphon.spec.protocols.token_broadcast.properties import Figure5Checked
 
 DOCS = Path(__file__).parents[2] / "docs"
-CHEAP = ("RBC-01", "RBC-05", "MSQ-03", "MSQ-05", "MSQ-07", "RBP-01")
+CHEAP = ("MSQ-03", "RBC-01", "RBP-01", "RBC-05", "MSQ-07")
 """Claims whose checks take a second or two; between them every form that a section can have."""
 
 
@@ -38,6 +38,7 @@ def test_what_is_committed_is_what_is_found(identifier: str) -> None:
         assert (DOCS / errata.PICTURES / f"{identifier}.svg").read_text(encoding="utf-8") == drawn
 
 
+@pytest.mark.deep
 def test_a_section_quotes_shows_the_shortest_run_and_names_repairs_bounds_and_command() -> None:
     text = made("MSQ-05").text
     assert "> they wait until a tuple in seqQ corresponds to the next expected message (line 35)" in text
@@ -57,6 +58,7 @@ def test_a_section_quotes_shows_the_shortest_run_and_names_repairs_bounds_and_co
     assert ".py:" not in text
 
 
+@pytest.mark.deep
 def test_the_picture_bears_the_name_that_the_command_line_knows() -> None:
     root = ElementTree.fromstring(errata.picture(made("RBC-05"), called))
     assert root.attrib["aria-label"].startswith("Space-time diagram: figure-5 · ")
