@@ -48,7 +48,7 @@ class DatagramKind:
 
     ENDPOINT, LINK, BEAT = range(3)
     """Kinds of datagrams that belong to one list."""
-    JOIN, WELCOME, SUPERSEDED, STATE, ENDED, EXISTS, STOPPED, LOOK, STANDING, NO = range(3, 13)
+    JOIN, WELCOME, SUPERSEDED, STATE, ENDED, EXISTS, STOPPED, LOOK, STANDING, NO, NEEDS = range(3, 14)
     """Kinds that belong to no list."""
 
 

@@ -443,6 +443,8 @@ class Membership:
                 self._founds = None
             case DatagramKind.STOPPED:
                 self.transfers.stopped(source, number)
+            case DatagramKind.NEEDS:
+                self.transfers.needs(source, now)
             case DatagramKind.LOOK:
                 self._send(address, DatagramKind.STANDING, 0, encode(self.standing()))
             case DatagramKind.NO:
@@ -673,6 +675,9 @@ class Membership:
                 member = self._member(incarnation)
                 if member is not None:
                     outgoing.append(Outgoing(member, HEAD.pack(DatagramKind.STATE, transfer) + data))
+            if self.transfers.says_so(self._now):
+                others = (other for other in self.members if other != self.me)
+                outgoing += [Outgoing(other, HEAD.pack(DatagramKind.NEEDS, 0)) for other in others]
         for to, _ in outgoing:
             if type(to) is Member:
                 self.detector.sent(to.incarnation, self._now)

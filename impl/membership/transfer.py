@@ -10,9 +10,12 @@ state contains, sends pieces, and ends with a digest of all. This travels on a l
    digest. A donor that keeps a state of the same place, with the same bytes up to there, goes on behind them.
    Another one says why it begins again.
 3. A `Snapshot` is the state of one place. It is sent when it is complete, or while it is made if that takes
-   longer than `_MADE_MS`. A donor keeps it for those who may need it, at most `KEPT_MS` longer than somebody
-   gets it, and at most `KEPT_BYTES_MAX` of those that nobody gets now.
-4. Who has the whole state says so to all members, so that they forget what they keep for it.
+   longer than `_MADE_MS`. A donor keeps it for those who may need it, but only `KEPT_MS` longer than one of
+   them says that it does.
+4. Who waits for a state, or for the rest of one, says so to all members now and then. Who has the whole state
+   says that to all members, so that they forget what they keep for it.
+5. A donor keeps the newest state however large it is, and `KEPT_BYTES_MAX` of the older ones that nobody says
+   to need.
 
 No clock and no socket. This module must not know what the state is, or who is a member.
 """
@@ -36,12 +39,15 @@ PIECE_BYTES = 2**14
 """Number of bytes of a state in one datagram. Most of what a piece costs is its datagram."""
 
 KEPT_BYTES_MAX = 2**27
-"""Largest number of bytes of all states that a member keeps for those that have joined, and that nobody gets
-at the moment.
+"""Largest number of bytes of all states that a member keeps for those that have joined, and that none of them
+says to need. The newest state does not count.
 """
 
 KEPT_MS = 60_000.0
-"""Milliseconds that a member keeps a state which nobody gets."""
+"""Milliseconds that a member keeps a state which nobody says to need."""
+
+_SAYS_SO = 6
+"""Number of times in `KEPT_MS` that a process which waits for a state says so: some of these may be lost."""
 
 _MADE_MS = 500.0
 """Milliseconds for which no piece of a state is sent while the state is made. Its application takes no events
@@ -154,8 +160,10 @@ class Snapshot:
         self.dropped = False
         """True if nobody gets the state any more, so that it need not be completed."""
         self.needed_by = set(needed_by)
+        self.needed = False
+        """True if one of the members `needed_by` has said that it waits for a state."""
         self.until = 0.0
-        """Time at which the state is forgotten, if nobody gets it then."""
+        """Time at which the state is forgotten, if nobody says until then that it is needed."""
         self.given_from = 0.0
         """Time from which pieces are sent, also if the state is not complete."""
         self._chunks: list[bytes] = []
@@ -307,6 +315,8 @@ class Transfers:
         """Requested state, once it has arrived and until it is `taken`."""
         self.asked_at = 0.0
         """Time of the last request for a state."""
+        self._says_at = 0.0
+        """Time at which this process says again that it waits for a state, if it does."""
         self.waits = False
         """True if a state was requested, and has neither arrived nor been refused."""
         self.donor: bytes | None = None
@@ -352,7 +362,7 @@ class Transfers:
         self._asked += 1
         earlier, self._taking = self._taking, _Taking()
         self.donor, self.waits, self.refusal, self._after = donor, True, None, after
-        self.asked_at = now
+        self.asked_at = self._says_at = now
         wish: _Want | _Resume = _Want(after)
         if earlier.begun is not None and earlier.size and earlier.begun.number >= after:
             self._taking.go_on(earlier)
@@ -388,9 +398,11 @@ class Transfers:
                 self.wanted.remove(wanted)
 
     def add(self, snapshot: Snapshot, data: bytes | memoryview) -> None:
-        """Append some bytes to a state that is kept, and forget states that are too much."""
+        """Append some bytes to a state that is kept, and forget the oldest states that nobody needs, if they
+        are too large.
+        """
         snapshot.add(data)
-        idle = [one for one in self._kept if not self._gets(one)]
+        idle = [one for one in self._kept[:-1] if not self._gets(one) and not one.needed]
         excess = sum(map(len, idle)) - KEPT_BYTES_MAX
         while excess > 0 and idle:
             excess -= len(idle[0])
@@ -426,6 +438,12 @@ class Transfers:
         self._forget_giving(lambda by, number: by == source and transfer in (0, number))
         if transfer == 0:
             self._forget_needless(lambda by: by == source)
+
+    def needs(self, source: bytes, now: float) -> None:
+        """Keep for longer what is kept for a process that waits for a state, from whichever member."""
+        for snapshot in self._kept:
+            if source in snapshot.needed_by:
+                snapshot.needed, snapshot.until = True, now + KEPT_MS
 
     def _serve(self, wanted: Wanted) -> bool:
         """Give a state that is kept; return False if none fits, or it is not known yet whether one does."""
@@ -570,6 +588,7 @@ class Transfers:
         links = (self._taking.link, *(giving.link for giving in self._giving.values()))
         deadlines = [link.next_deadline() for link in links]
         deadlines += [snapshot.until for snapshot in self._kept]
+        deadlines += [self._says_at] if self.waits else []
         return min((deadline for deadline in deadlines if deadline is not None), default=None)
 
     def datagrams(self, now: float) -> list[tuple[bytes, int, bytes]]:
@@ -583,6 +602,13 @@ class Transfers:
                 giving.fill()
             out += [(to, -transfer, send.message) for send in giving.link.outputs(now)]
         return out
+
+    def says_so(self, now: float) -> bool:
+        """Return True if it is time to say to all members that this process waits for a state."""
+        due = self.waits and now >= self._says_at
+        if due:
+            self._says_at = now + KEPT_MS / _SAYS_SO
+        return due
 
     def forget(self, members: frozenset[bytes]) -> None:
         """Stop all transfers to processes that are no members any more."""

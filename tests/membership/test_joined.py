@@ -28,7 +28,7 @@ from antiphon.impl.errors import (
 )
 from antiphon.impl.joined import JoinedGroup
 from antiphon.impl.layers import Layers
-from antiphon.impl.membership import transfer
+from antiphon.impl.membership import donors
 from antiphon.impl.membership.detector import LOCAL, Timeouts
 from antiphon.impl.membership.member import Excluded, Member
 from antiphon.impl.membership.membership import Membership
@@ -683,12 +683,12 @@ def test_a_broadcast_waits_for_the_state_that_another_task_takes(free_ports: Por
     assert ended == ["load", "two", "three"]
 
 
-@pytest.mark.parametrize(("kept_bytes", "sees"), [(2**27, [2, 3, 4]), (0, [4])])
+@pytest.mark.parametrize(("keepers", "sees"), [(donors.KEEPERS, [2, 3, 4]), (0, [4])])
 def test_the_state_is_that_at_the_cut_of_the_view_if_it_was_kept_and_views_in_it_are_not_told_again(
-    free_ports: Ports, monkeypatch: pytest.MonkeyPatch, kept_bytes: int, sees: list[int]
+    free_ports: Ports, monkeypatch: pytest.MonkeyPatch, keepers: int, sees: list[int]
 ) -> None:
-    """A donor that could not keep the state gives it as it is when it is asked."""
-    monkeypatch.setattr(transfer, "KEPT_BYTES_MAX", kept_bytes)
+    """A donor that has not kept the state gives it as it is when it is asked."""
+    monkeypatch.setattr(donors, "KEEPERS", keepers)
     seeds = seeds_of(free_ports, 3)
     old, new = Texts(), Texts()
     old.texts = [b"one"]

@@ -118,8 +118,7 @@ def test_a_log_that_was_changed_does_not_hold(logs: Path, tmp_path: Path, fault:
         (folder / path.name).write_bytes(path.read_bytes())
     path = next(path for path in member_logs(folder) if path.read_text().count("deliver") > 40)
     lines = path.read_text().splitlines()
-    first = next(at for at, line in enumerate(lines) if "deliver" in line) + 8
-    second = next(at for at in range(first + 1, len(lines)) if "deliver" in lines[at])
+    first, second = [at for at, line in enumerate(lines) if '"deliver"' in line][8:10]
     match fault:
         case "a delivery is missing":
             del lines[first]

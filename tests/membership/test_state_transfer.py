@@ -194,7 +194,7 @@ def without_state(members: StatefulMembers, process: int) -> None:
     members.application(process).states.store = None
 
 
-def test_who_needs_no_state_leaves_it_kept_for_a_while_and_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_for_who_says_nothing_a_state_is_kept_for_a_while_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transfer, "KEPT_MS", 2_000.0)
     members = group(1)
     without_state(members, 3)
@@ -219,16 +219,70 @@ def test_a_state_that_is_kept_for_an_earlier_view_is_not_given() -> None:
     assert asked(members, 4) == 1
 
 
-def test_what_is_kept_and_not_given_is_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_nobody_needs_is_bounded_in_bytes_but_for_the_newest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transfer, "KEPT_BYTES_MAX", 100)
+    transfers = Transfers()
+    first, second, third = (Snapshot(number, number, [b"%d" % number]) for number in (1, 2, 3))
+    for snapshot in (first, second, third):
+        transfers.keep(snapshot, 0.0)
+        transfers.add(snapshot, bytes(60))
+    assert (first.dropped, second.dropped, third.dropped) == (True, False, False)
+    transfers.add(third, bytes(200))
+    assert (second.dropped, third.dropped, transfers.kept_bytes) == (False, False, 320)
+
+
+def test_a_state_that_somebody_needs_is_kept_however_large_and_old_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(transfer, "KEPT_BYTES_MAX", 100)
     transfers = Transfers()
     first, second = Snapshot(1, 1, [b"a"]), Snapshot(2, 2, [b"b"])
-    for snapshot in (first, second):
-        transfers.keep(snapshot, 0.0)
-        transfers.add(snapshot, bytes(60))
-    assert (first.dropped, second.dropped, transfers.kept_bytes) == (True, False, 60)
-    transfers.add(second, bytes(60))
-    assert (second.dropped, transfers.kept_bytes) == (True, 0)
+    transfers.keep(first, 0.0)
+    transfers.needs(b"a", 50_000.0)
+    transfers.needs(b"stranger", 100_000.0)
+    transfers.keep(second, 50_000.0)
+    transfers.add(first, bytes(300))
+    transfers.add(second, bytes(300))
+    transfers.tick(50_000.0 + transfer.KEPT_MS - 1.0)
+    assert transfers.kept_bytes == 600
+    transfers.tick(50_000.0 + transfer.KEPT_MS)
+    assert transfers.kept_bytes == 0
+
+
+@pytest.mark.parametrize("heeds", [True, False])
+def test_a_large_state_whose_transfer_takes_long_goes_on_at_another_donor(
+    monkeypatch: pytest.MonkeyPatch, heeds: bool
+) -> None:
+    """Others join meanwhile, so that the state is not the newest. A donor that does not heed that the new
+    member still waits has forgotten the state.
+    """
+    monkeypatch.setattr(transfer, "KEPT_MS", 60.0)
+    monkeypatch.setattr(transfer, "KEPT_BYTES_MAX", 100)
+    if not heeds:
+        monkeypatch.setattr(Transfers, "needs", lambda *_: None)
+    members = StatefulMembers(5, 1, seeds=range(3))
+    members.found(range(3))
+    members.run(500.0)
+    began: list[float] = []
+
+    def delay(donor: int) -> None:
+        began.append(members.now)
+        members.cut = {(donor, 3)}  # no piece comes
+        without_state(members, 4)
+        members.at(members.now + 90.0, lambda: members.crash(donor))
+
+    talk(members, 1_200.0)
+    members.at_piece = (3, 4, delay)
+    members.begin(3)
+    members.run(2_500.0)
+    new = members.application(3)
+    assert began
+    if heeds:
+        assert (len(new.resumed), new.anew) == (1, [])
+        assert new.resumed[0] >= 4 * PIECE_BYTES
+    else:
+        assert (new.resumed, new.anew) == ([], ["it keeps none of that place"])
+    agree(members, *{0, 1, 2, 3} - {process for process in range(3) if not members.up(process)})
 
 
 def test_a_snapshot_is_what_was_added_to_it_however_it_came() -> None:
