@@ -51,7 +51,7 @@ def claims(
     brief: Annotated[
         bool,
         typer.Option(
-            "--brief", help="Of each claim only the first check of each recorded outcome, as the gate does."
+            "--brief", help="Of each claim only the first quick check with its verdict, as the gate does."
         ),
     ] = False,
     deep: Annotated[
@@ -136,7 +136,7 @@ def claims(
     told = f"{counted(len(results), 'claim')}, {counted(checks, 'check')}: " + (
         f"the record differs in {', '.join(wrong)}" if wrong else "all as recorded"
     )
-    told += "; only the first of each outcome" if brief else ""
+    told += "; only the first with its verdict" if brief else ""
     left = sum(result.deep for result in results)
     if left and not brief:
         told += f"; {counted(left, 'deep check')} left out (--deep runs {'them' if left != 1 else 'it'})"
@@ -145,17 +145,15 @@ def claims(
 
 
 def _briefly(claim: Claim) -> Claim:
-    """Return a claim with its measurements, the first quick check that refutes it, and the first quick check
-    that holds.
+    """Return a claim with its measurements and the first quick check whose outcome is the claim's verdict, or
+    the first quick check at all.
     """
-    firsts: dict[str, Check] = {}
-    for check in claim.checks:
-        if isinstance(check, Check) and not check.deep:
-            firsts.setdefault(check.outcome, check)
+    quick = [check for check in claim.checks if isinstance(check, Check) and not check.deep]
+    shows = [check for check in quick if check.outcome == claim.verdict] or quick
     return replace(
         claim,
         checks=tuple(
-            check for check in claim.checks if isinstance(check, Measurement) or check in firsts.values()
+            check for check in claim.checks if isinstance(check, Measurement) or check in shows[:1]
         ),
     )
 
