@@ -5,8 +5,7 @@ beside JGroups and Corosync, in the same namespaces, and how many messages they 
     python benchmarks/failover.py --systems antiphon --times 5 --only kill stop
     python benchmarks/failover.py --table failover.jsonl       # once more, from what was written down
 
-Needs root, `iproute2` and `iptables`; JGroups needs `libjgroups-java` and a JDK, Corosync `corosync`,
-`libcpg-dev` and `gcc`.
+Needs root, `iproute2` and `iptables`; JGroups needs `libjgroups-java` and a JDK, Corosync `corosync`.
 
 Each host is a network namespace. Three members run, and each broadcasts 100 bytes, waits 5 ms, and
 broadcasts again. Each writes down when it gets a delivery or a view (CLOCK_MONOTONIC, which all

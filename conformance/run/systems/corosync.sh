@@ -1,8 +1,8 @@
 #!/bin/sh -e
-# Run one corosync daemon and one member. Arguments: the built member, the file for the daemon's messages, the number of
-# the host from 1, the number of hosts, and maybe a configuration whose settings of `totem` and `quorum` are taken as they
-# are. The caller gives a network namespace and a mount namespace.
-member=$1 messages=$2 node=$3 nodes=$4 shipped=$5
+# Run one corosync daemon and one member. Arguments: Python, the file of the member, the file for the daemon's messages,
+# the number of the host from 1, the number of hosts, and maybe a configuration whose settings of `totem` and `quorum` are
+# taken as they are. The caller gives a network namespace and a mount namespace.
+python=$1 member=$2 messages=$3 node=$4 nodes=$5 shipped=$6
 if [ -n "$shipped" ]; then
   settings=$(sed -n '/^totem {/,/^}/p; /^quorum {/,/^}/p' "$shipped")
 else
@@ -22,4 +22,4 @@ for at in /run /var/lib/corosync /dev/shm /etc/corosync; do mkdir -p $at; mount 
 } > /etc/corosync/corosync.conf
 echo "0 version $(corosync -v | head -1)"
 corosync -f > $messages 2>&1 &
-exec $member
+exec "$python" -I "$member"

@@ -2,11 +2,11 @@
 
 | system | member | needs |
 |---|---|---|
-| Corosync | `cpg_member.c`, and a daemon on each host | corosync, a C compiler, the headers of libcpg |
+| Corosync | `cpg_member.py`, and a daemon on each host | corosync, and its library libcpg |
 | JGroups | `JGroupsMember.java` | a JDK, jgroups.jar of version 2 |
 
-The programs are small and are compiled on this machine, since only their users have the libraries. All speak
-the same words on their standard streams: see `JGroupsMember.java`.
+The member in Java is compiled on this machine, since only its users have the library. Both speak the same
+words on their standard streams: see `JGroupsMember.java`.
 
 This module starts no process of a group.
 """
@@ -16,10 +16,13 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
+
+from antiphon.conformance.run.systems import cpg_member
 
 __all__ = ["SYSTEMS", "System", "SystemMissing"]
 
@@ -28,7 +31,7 @@ _COMPILES_S: Final = 120.0
 
 
 class SystemMissing(RuntimeError):
-    """The system or what compiles its member is not on this machine; the message says what to install."""
+    """The system or what its member needs is not on this machine; the message says what to install."""
 
 
 class System(ABC):
@@ -46,7 +49,7 @@ class System(ABC):
 
     @abstractmethod
     def build(self, directory: str | Path) -> None:
-        """Compile the member into a directory.
+        """Make the member ready to be started; if it has to be compiled, into a directory.
 
         Raises:
             SystemMissing: something is not installed, or the compiler refuses the member.
@@ -72,15 +75,18 @@ class Corosync(System):
     excludes_s = 2.0
 
     def build(self, directory: str | Path) -> None:
+        del directory  # nothing is compiled
         _needs("corosync", "corosync")
-        _needs("gcc", "gcc")
-        source = str(_HERE / "cpg_member.c")
-        _compile(["gcc", "-O2", "-o", str(Path(directory) / "cpg_member"), source, "-lcpg"], "libcpg-dev")
+        try:
+            cpg_member.library()
+        except (OSError, AttributeError) as error:
+            raise SystemMissing(f"{error}; on Debian: apt-get install libcpg4") from error
 
     def command(self, built: str | Path, home: str | Path, name: str, host: int, hosts: int) -> list[str]:
+        del built
         messages = str(Path(home) / f"{name}.daemon.txt")
-        member = str(Path(built) / "cpg_member")
-        return ["sh", "-e", str(_HERE / "corosync.sh"), member, messages, str(host + 1), str(hosts)]
+        member = [sys.executable, cpg_member.__file__]
+        return ["sh", "-e", str(_HERE / "corosync.sh"), *member, messages, str(host + 1), str(hosts)]
 
 
 class JGroups(System):
