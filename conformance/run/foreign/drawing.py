@@ -13,9 +13,18 @@ import itertools
 import random
 from collections.abc import Collection, Iterator
 
-from antiphon.conformance.run.foreign.settings import KINDS, Settings
+from antiphon.conformance.run.foreign.settings import KINDS, NEEDED, Settings
 from antiphon.conformance.run.swarm.chance import Rates, Weather
-from antiphon.conformance.run.swarm.schedule import Broadcast, Crash, Cut, Entry, Pause, Restart, Schedule
+from antiphon.conformance.run.swarm.schedule import (
+    Broadcast,
+    Crash,
+    Cut,
+    Entry,
+    Leave,
+    Pause,
+    Restart,
+    Schedule,
+)
 from antiphon.conformance.run.swarm.settings import FaultKind
 
 USUAL_MS = 1.0
@@ -25,18 +34,20 @@ CALM_MS = (400.0, 1_600.0)
 """Shortest and longest time in which faults happen."""
 
 
-def draw(seed: int, settings: Settings, *, durable: bool) -> tuple[tuple[FaultKind, ...], Schedule, Weather]:
+def draw(
+    seed: int, settings: Settings, can: Collection[str]
+) -> tuple[tuple[FaultKind, ...], Schedule, Weather]:
     """Return the drawn kinds of faults, the schedule without fates, and the generator of fates.
 
     Args:
         seed: the seed.
         settings: the settings.
-        durable: True for a program whose deliveries outlive a crash; others crash only where that is asked
-            for.
+        can: abilities of the program. One without a `disk` crashes only where that is asked for. Of one with
+            `views` a node leaves in every run, since a run with one view shows nothing of views.
     """
     chance = random.Random(f"{seed}:foreign")
-    usual = [kind for kind in KINDS if durable or kind is not FaultKind.CRASH]
-    drawn = [kind for kind in KINDS if chance.random() < 0.5 and kind in usual]
+    usual = [kind for kind in KINDS if NEEDED.get(kind, "step") in {"step", *can}]
+    drawn = [kind for kind in usual if chance.random() < 0.5 or kind is FaultKind.LEAVE]
     faults = settings.only or tuple(drawn or chance.sample(usual, 1))
     calm_ms = float(round(chance.uniform(*CALM_MS)))
     delay_ms = float(round(chance.uniform(5.0, 40.0))) if FaultKind.DELAY in faults else USUAL_MS
@@ -76,6 +87,8 @@ def _entries(
         process = chance.choice(nodes)
         at_ms, until_ms = _interval(chance, calm_ms, 0.05, 0.3)
         yield from (Crash(at_ms, process), Restart(until_ms, process))
+    if FaultKind.LEAVE in faults and len(nodes) > 1:
+        yield Leave(round(chance.uniform(0.2, 0.8) * calm_ms, 1), chance.choice(nodes))
 
 
 def _interval(

@@ -8,7 +8,9 @@
 3. A crash is `kill -9`, and a node that is back is a new process with the same disk. If the program says that
    it has a `disk`, the judge takes the node for the same process as before, and finds messages that it has
    forgotten; otherwise each start is a new incarnation, which knows of nothing.
-4. A fault is counted when it has had an effect: a datagram that was cut off, one that overtook another.
+4. A node that is asked to leave runs as long as it asks to be woken. Then it ends, and owes nothing, as after
+   a crash; it is not started again.
+5. A fault is counted when it has had an effect: a datagram that was cut off, one that overtook another.
 
 This module judges nothing. Whatever a node does against the protocol ends the run: `Misbehaves`.
 """
@@ -35,7 +37,16 @@ from antiphon.conformance.judge.trace import Event
 from antiphon.conformance.run.foreign.drawing import USUAL_MS
 from antiphon.conformance.run.foreign.log import Log, NoEvent
 from antiphon.conformance.run.foreign.settings import Settings
-from antiphon.conformance.run.swarm.schedule import Broadcast, Crash, Cut, Entry, Pause, Restart, Schedule
+from antiphon.conformance.run.swarm.schedule import (
+    Broadcast,
+    Crash,
+    Cut,
+    Entry,
+    Leave,
+    Pause,
+    Restart,
+    Schedule,
+)
 from antiphon.conformance.run.swarm.settings import FaultKind
 
 STEPS_MAX = 50_000
@@ -63,6 +74,7 @@ class Member:
         seen: the messages that it had when it was last read.
         asked: the broadcasts that it has not answered, by the number of the request.
         reading: the time of a read that is not answered; None if there is none.
+        leaves: True from the time at which it is asked to leave.
     """
 
     number: int
@@ -73,6 +85,7 @@ class Member:
     seen: list[int] = field(default_factory=list)
     asked: dict[int, tuple[Event, str]] = field(default_factory=dict)
     reading: float | None = None
+    leaves: bool = False
 
 
 class Group:
@@ -127,7 +140,7 @@ class Group:
         except Misbehaves as misbehaves:
             self.misbehaves = misbehaves
         for member in self._members:
-            if member.node is None and self.durable:
+            if member.node is None and self.durable and not member.leaves:
                 self.log.crash(member.number)  # it is not back
         if self.misbehaves is None and not self.capped:
             self.log.end()
@@ -189,8 +202,11 @@ class Group:
         """Return True when all faults have ended, all is delivered, and some time has passed since."""
         if self.now < self._calm_ms or self._left:
             return False
+        staying = [member for member in self._members if not member.leaves]
         waiting = any(member.asked or member.held for member in self._members)
-        if waiting or not all(self._owed <= set(got) for got in self.log.delivered):
+        leaving = any(member.leaves and member.node is not None for member in self._members)
+        delivered = all(self._owed <= set(self.log.delivered[member.number]) for member in staying)
+        if waiting or leaving or not delivered:
             return False
         if self._complete_at is None:
             self._complete_at = self.now
@@ -212,12 +228,16 @@ class Group:
                 self._at(at, lambda: self._crash(self._members[process]))
             case Restart(at_ms=at, process=process):
                 self._at(at, lambda: self._restart(self._members[process]))
+            case Leave(at_ms=at, process=process):
+                self._at(at, lambda: self._when_running(self._members[process], self._leave))
             case _:
                 pass  # the fates of datagrams are the carriage's
 
     def _when_running(self, member: Member, act: Callable[[Member], None], *, lasts: bool = False) -> None:
         """Call `act` now, or when the node runs again; a crash of the node cancels it unless it `lasts`."""
-        if member.node is None or member.paused:
+        if member.node is None and member.leaves:
+            self._left -= lasts  # a broadcast that nobody makes
+        elif member.node is None or member.paused:
             member.held.append((lasts, act))
         else:
             act(member)
@@ -244,6 +264,8 @@ class Group:
     def _broadcast(self, member: Member) -> None:
         node = self._running(member)
         self._left -= 1
+        if member.leaves:
+            return
         self._counts[member.number] += 1
         m = f"{member.number}:{self._counts[member.number]}"
         if self.stepped:
@@ -290,6 +312,8 @@ class Group:
         for heard in done.heard:
             self._take(member, heard)
         self._wake(member, node, done, now_ns)
+        if member.leaves and done.wake_ns is None:
+            self._end(member)
 
     def _wake(self, member: Member, node: Node, done: Done, now_ns: int) -> None:
         """Plan a tick of the node at the time at which it wants to be woken; a former plan is void."""
@@ -386,18 +410,31 @@ class Group:
         if node is None:
             return
         self.happened[FaultKind.CRASH] += 1
+        self._end(member)
+
+    def _end(self, member: Member) -> None:
+        """End the process of a node."""
+        node = self._running(member)
         node.child.kill()
         node.end(0.0)
         member.node, member.paused, member.reading = None, False, None
         member.held = [(lasts, act) for lasts, act in member.held if lasts]
         member.wake += 1
         member.asked.clear()
-        if not self.durable:
+        if member.leaves or not self.durable:
             self.log.crash(member.number)
             self._owed = {m for m in self._owed if not m.startswith(f"{member.number}:")}
+        if member.leaves:
+            self._go_on(member)  # its broadcasts are made by nobody
+
+    def _leave(self, member: Member) -> None:
+        if self.stepped and "views" in self._running(member).can and not member.leaves:
+            self.happened[FaultKind.LEAVE] += 1
+            member.leaves = True
+            self._input(member, {"leave": {}})
 
     def _restart(self, member: Member) -> None:
-        if member.node is not None:
+        if member.node is not None or member.leaves:
             return
         if not self.durable:
             self.log.recover(member.number)
@@ -461,6 +498,10 @@ class Group:
             node, settings = member.node, self._settings
             if node is None:
                 continue
+            if member.leaves:
+                raise node.misbehaves(
+                    f"has not left within {settings.settle_s:g} s of the last fault: it asks to be woken"
+                )
             if member.asked:
                 request = msgspec.json.encode(node.waiting[min(member.asked)][1]).decode()
                 raise node.misbehaves(

@@ -13,7 +13,7 @@ import itertools
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -154,9 +154,9 @@ def run_foreign(
         CommandError: the command cannot be started.
     """
     report, began = ForeignReport(tuple(command), settings), time.monotonic()
-    durable = _is_durable(command, settings)
+    can = _abilities(command, settings)
     for number in range(seed, seed + runs):
-        run = run_seed(command, number, settings, durable=durable)
+        run = run_seed(command, number, settings, can)
         report.runs.append(run)
         progress(len(report.runs))
         if run.outcome is Outcome.VIOLATED:
@@ -168,7 +168,7 @@ def run_foreign(
 
 
 def run_seed(
-    command: Sequence[str], seed: int, settings: Settings, *, durable: bool | None = None
+    command: Sequence[str], seed: int, settings: Settings, can: Collection[str] | None = None
 ) -> ForeignRun:
     """Take the run that a seed draws, and judge it.
 
@@ -176,14 +176,14 @@ def run_seed(
         command: the words of the command that starts a node.
         seed: the seed.
         settings: the settings.
-        durable: whether the program says that it has a `disk`; None: it is asked.
+        can: the abilities of the program; None: it is asked.
 
     Raises:
         CommandError: the command cannot be started.
     """
-    if durable is None:
-        durable = _is_durable(command, settings)
-    _, schedule, weather = draw(seed, settings, durable=durable)
+    if can is None:
+        can = _abilities(command, settings)
+    _, schedule, weather = draw(seed, settings, can)
     with _home() as home:
         run = _taken(command, schedule, weather, settings, seed, home)
     met = msgspec.structs.replace(schedule, entries=(*schedule.entries, *weather.met))
@@ -357,20 +357,20 @@ def _judged(
     )  # fmt: skip
 
 
-def _is_durable(command: Sequence[str], settings: Settings) -> bool:
-    """Return True if the program says that it has a `disk`, or if its faults are named and none is drawn."""
+def _abilities(command: Sequence[str], settings: Settings) -> Collection[str]:
+    """Return the abilities of the program; none if its faults are named, so that no kind is drawn."""
     if settings.only:
-        return True
+        return ()
     names = [node_name(number) for number in range(settings.nodes)]
     with _home() as home:
         node = Node(command, names[0], names, home, reply_s=settings.reply_s)
         try:
             node.init()
         except Misbehaves:
-            return False  # the run shows it
+            return ()  # the run shows it
         finally:
             node.end()
-        return "disk" in node.can
+        return node.can
 
 
 @contextmanager

@@ -6,15 +6,19 @@ from typing import Final
 
 from msgspec import Struct
 
+from antiphon.conformance.adapters.messages import Ability
 from antiphon.conformance.adapters.node import REPLY_SECONDS
 from antiphon.conformance.judge.history import RELIABLE_BROADCAST, properties_of
 from antiphon.conformance.run.swarm.settings import FaultKind
 
 KINDS: Final = (
     FaultKind.LOSS, FaultKind.DUPLICATION, FaultKind.REORDERING, FaultKind.DELAY, FaultKind.PARTITION,
-    FaultKind.PAUSE, FaultKind.CRASH,
+    FaultKind.PAUSE, FaultKind.CRASH, FaultKind.LEAVE,
 )  # fmt: skip
-"""Kinds of faults that a run can have. A node that crashes is started again."""
+"""Kinds of faults that a run can have. A node that crashes is started again, one that leaves is not."""
+
+NEEDED: Final[dict[FaultKind, Ability]] = {FaultKind.CRASH: "disk", FaultKind.LEAVE: "views"}
+"""Ability of a program that is needed for a kind of fault to be drawn, where the kinds are not named."""
 
 NODES_MAX: Final = 64
 
