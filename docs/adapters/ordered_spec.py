@@ -1,4 +1,4 @@
-"""Total order by a sequencer, with logs that outlive a crash: what the four adapters beside this file do.
+"""Total order by a sequencer: what the four adapters beside this file do.
 
 Node 0 numbers the messages in the order in which it learns of them. The others tell it what they want to
 broadcast, and ask it for the next messages. The network keeps all messages, in no order, so that each may
@@ -21,7 +21,6 @@ from antiphon.spec.lang import (
     Spec,
     action,
     emit,
-    environment,
     everywhere,
     invariant,
     record,
@@ -120,11 +119,6 @@ class Ordered(Spec):
         require(p != Node(0))
         self.network |= {Want(Node(0), m) for m in self.wanted[p]}
         self.network |= {Ask(Node(0), p, len(self.log[p]) + 1)}
-
-    @environment
-    def restart(self, p: Node) -> None:
-        """A node crashes and is back, with all that it has written down: nothing changes."""
-        require(len(self.log[p]) > 0 or len(self.wanted[p]) > 0)
 
     def number(self, m: Message) -> None:
         """The sequencer delivers a message under the next number, and tells it to the others."""

@@ -1,7 +1,7 @@
 """Reference adapters of docs/adapters, made with the tools that are on this machine, and planted faults.
 
 A fault is a text of the adapter and what stands in its place. Each language has the same faults, so that each
-of the adapters shows that it is found.
+of the adapters shows that it is found; only the adapter in Python has a disk, and can lose it.
 """
 
 from __future__ import annotations
@@ -22,12 +22,14 @@ FOUND = [language for language, tool in TOOLS.items() if shutil.which(tool)]
 """Languages whose tools are on this machine."""
 
 SOURCES = {"python": "ordered.py", "c": "ordered.c", "java": "Ordered.java", "go": "ordered.go"}
+JSON = {"c": "json.h", "java": "Json.java"}
+"""The file that takes JSON apart, where the language has no library for it."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """Planted fault: in each language the text that it replaces, with the new one; `found_by` are the
-    questions that find it.
+    """Planted fault: in each language that it can be in the text that it replaces, with the new one;
+    `found_by` are the questions that find it.
     """
 
     texts: dict[str, tuple[str, str]]
@@ -38,9 +40,9 @@ FAULTS = {
     "a lost message is not sent again": Fault(
         {
             "python": ("for message in self.wanted:\n            say", "for message in []:\n            say"),
-            "c": ("for (int i = 0; i < wants; i++) say_message(", "for (int i = 0; i < 0; i++) say_message("),
-            "java": ("for (Message message : wanted) {", "for (Message message : List.<Message>of()) {"),
-            "go": ("for _, m := range wanted {\n\t\tsay(", "for _, m := range []message{} {\n\t\tsay("),
+            "c": ("for (int i = 0; i < wants; i++) tell(", "for (int i = 0; i < 0; i++) tell("),
+            "java": ("for (Object m : wanted) {", "for (Object m : List.of()) {"),
+            "go": ("for _, m := range wanted {", "for _, m := range []any{} {"),
         },
         frozenset({"run"}),
     ),
@@ -57,8 +59,8 @@ FAULTS = {
         {
             "python": ("if not self.knows(body, self.log):", "if True:"),
             "c": ("it.m && !knows(delivered, deliveries, it.m)) number(it);", "it.m) number(it);"),
-            "java": ("message.m != null && !knows(log, message)) {", "message.m != null) {"),
-            "go": ("d.M != nil && !knows(log, d.message):", "d.M != nil:"),
+            "java": ('equals(body.get("type")) && !log.contains(m)', 'equals(body.get("type"))'),
+            "go": (' && known[it["m"]] == nil:', ':'),
         },
         frozenset({"run", "lockstep", "check"}),
     ),
@@ -69,20 +71,14 @@ FAULTS = {
                 'if body.pop("number") and not self.knows(body, self.log):',
             ),
             "c": ("atoi(place) == deliveries + 1)", "!knows(delivered, deliveries, it.m))"),
-            "java": (
-                '&& Integer.parseInt(body.get("number")) == log.size() + 1)',
-                "&& !knows(log, message))",
-            ),
-            "go": ("d.Number == len(log)+1:", "!knows(log, d.message):"),
+            "java": ("Long.valueOf(log.size() + 1).equals(number)", "!log.contains(m)"),
+            "go": ('it["number"] == float64(len(log)+1):', 'it["number"].(float64) > float64(len(log)):'),
         },
         frozenset({"run", "lockstep"}),
     ),
     "a restart forgets": Fault(
         {
             "python": ("if self.disk.exists():", "if False:"),
-            "c": ('FILE *file = fopen(disk, "r");', "FILE *file = NULL;"),
-            "java": ("if (Files.exists(disk)) {", "if (false) {"),
-            "go": ("os.ReadFile(disk)", 'os.ReadFile(disk + ".none")'),
         },
         frozenset({"run", "lockstep"}),
     ),
@@ -90,17 +86,17 @@ FAULTS = {
         {
             "python": ("if self.knows(message, self.log + self.wanted):", "if False:"),
             "c": ("knows(delivered, deliveries, it.m) || knows(wanted, wants, it.m)", "0"),
-            "java": ("if (knows(log, message) || knows(wanted, message)) {", "if (false) {"),
-            "go": ("if knows(log, m) || knows(wanted, m) {", "if false {"),
+            "java": ("if (log.contains(m) || wanted.contains(m)) {", "if (false) {"),
+            "go": ("m == nil || known[m] != nil:", "m == nil:"),
         },
         frozenset({"lockstep"}),
     ),
     "a payload is changed": Fault(
         {
             "python": ('say("antiphon", event)', 'say("antiphon", {**event, "bytes": ""})'),
-            "c": ('say_message("\\"antiphon\\""', 'it.bytes = "\\"\\""; say_message("\\"antiphon\\""'),
-            "java": ('event + "," + message.fields()', 'event + ",\\"bytes\\":\\"\\",\\"m\\":" + message.m'),
-            "go": ('say("antiphon", with(m,', 'say("antiphon", with(message{M: m.M, Bytes: []byte(`""`)},'),
+            "c": ('tell("\\"antiphon\\""', 'it.bytes = "\\"\\""; tell("\\"antiphon\\""'),
+            "java": ('payloads.put(m, bytes);\n        say("ant', 'bytes = "";\n        say("ant'),
+            "go": ('\ttell("antiphon", m,', '\tit["bytes"] = ""\n\ttell("antiphon", m,'),
         },
         frozenset({"run", "check"}),
     ),
@@ -115,6 +111,8 @@ def made(language: str, directory: Path, fault: str = "") -> list[str]:
         assert text.count(old) == 1, f"{fault} in {language}: the text is there {text.count(old)} times"
         text = text.replace(old, new)
     directory.mkdir(parents=True, exist_ok=True)
+    if beside := JSON.get(language):
+        shutil.copy(HOME / beside, directory)
     source = directory / SOURCES[language]
     source.write_text(text, encoding="utf-8")
     match language:

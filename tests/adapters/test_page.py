@@ -42,8 +42,11 @@ def said(command: str, capsys: pytest.CaptureFixture[str]) -> str:
     """Return the text that a command prints."""
     words = shlex.split(command)
     if words[0] == "cp":
-        assert words[1:3] == ["-r", "PROJECT/docs/adapters/."]
-        shutil.copytree(ROOT / "docs" / "adapters", ".", dirs_exist_ok=True)
+        if words[1] == "-r":
+            assert words[2:] == ["PROJECT/docs/adapters/.", "."]
+            shutil.copytree(ROOT / "docs" / "adapters", ".", dirs_exist_ok=True)
+        else:
+            shutil.copy(words[1].replace("PROJECT", str(ROOT)), words[2])
         return ""
     if words[0] == "antiphon":
         bound_protocol.cache_clear()

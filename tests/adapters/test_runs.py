@@ -5,9 +5,11 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from antiphon.conformance.adapters import CommandError
+from antiphon.conformance.adapters.cases import check_adapter, outcome_of
 from antiphon.conformance.judge.history import judge_run
 from antiphon.conformance.judge.trace import load_run
 from antiphon.conformance.run.foreign import (
@@ -20,11 +22,20 @@ from antiphon.conformance.run.foreign import (
     run_foreign,
     run_schedule,
 )
-from antiphon.conformance.run.swarm.schedule import Broadcast, Crash, Fate, Restart, Schedule
+from antiphon.conformance.run.swarm.schedule import (
+    Broadcast,
+    Crash,
+    Fate,
+    Leave,
+    Pause,
+    Restart,
+    Schedule,
+)
 from antiphon.conformance.run.swarm.settings import FaultKind
 from antiphon.model.verdict import Outcome
 
 GOSSIP = [sys.executable, "-S", str(Path(__file__).with_name("gossip.py"))]
+LEAVING = [sys.executable, "-S", str(Path(__file__).with_name("leaving.py"))]
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +53,9 @@ def gossip(*faults: str, only: tuple[FaultKind, ...] = USUAL) -> ForeignReport:
 
 
 def test_a_node_of_maelstrom_is_run_as_it_is() -> None:
-    kinds = tuple(kind for kind in KINDS if kind not in (FaultKind.DELAY, FaultKind.CRASH))
+    kinds = tuple(
+        kind for kind in KINDS if kind not in (FaultKind.DELAY, FaultKind.CRASH, FaultKind.LEAVE)
+    )
     report = gossip(only=kinds)
     assert (report.outcome, report.reasons) == (Outcome.HOLDS, ())
     assert set(report.happened) == set(kinds)
@@ -136,7 +149,7 @@ def test_a_failing_run_is_made_short_and_its_logs_are_judged_as_all_logs_are(
 ) -> None:
     settings = Settings(promise=("total-order",), only=(FaultKind.CRASH, FaultKind.LOSS))
     report = run_foreign(
-        adapter("c", "a restart forgets"), seed=3, runs=3, settings=settings, shrink_seconds=500
+        adapter("python", "a restart forgets"), seed=3, runs=3, settings=settings, shrink_seconds=500
     )
     assert report.shortened is not None
     entries = report.shortened.schedule.entries
@@ -164,11 +177,76 @@ def test_a_schedule_is_a_run(adapter: Callable[..., list[str]]) -> None:
         calm_ms=40.0,
     )
     settings = Settings(promise=("total-order",))
-    forgets = run_schedule(adapter("c", "a restart forgets"), schedule, settings)
+    forgets = run_schedule(adapter("python", "a restart forgets"), schedule, settings)
     assert "delivered a second time" in forgets.reasons[0]
-    found = run_schedule(adapter("c"), schedule, settings)
+    found = run_schedule(adapter("python"), schedule, settings)
     assert not found.symptom
     assert found.delivered == 2
+
+
+VIEWS = Settings(promise=("view-synchrony", "total-order"), settle_s=5.0)
+
+
+def test_a_group_with_views_goes_on_without_the_one_that_leaves() -> None:
+    """`check` finds the program right; a run draws that a node leaves, among the faults of the network."""
+    assert outcome_of(check_adapter(LEAVING)) is Outcome.HOLDS
+    report = run_foreign(LEAVING, runs=4, seed=1, settings=VIEWS)
+    assert (report.outcome, report.reasons) == (Outcome.HOLDS, ())
+    assert report.happened[FaultKind.LEAVE] == 4
+    assert len(report.happened) > 3
+    for run in report.runs:
+        kinds = [[line.split(b'"')[3] for line in log.splitlines()[1:]] for log in run.logs]
+        assert sorted(log.count(b"install") for log in kinds) == [1, 2, 2]
+        assert [log[-2] for log in kinds].count(b"crash") == 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        ("hurries", "ViewSynchrony"),
+        ("lingers", "has not left within 5 s of the last fault"),
+        ("refuses", "refuses `leave` (n0 answers with error 22)"),
+        ("runs-away", "VscValidity"),
+    ],
+)
+def test_what_is_wrong_with_leaving_is_found(fault: str, told: str) -> None:
+    """Node 0, which orders, leaves after a broadcast, and both are lost on the way to node 2.
+
+    It has to send them again before it ends, and node 2 installs the view without it after the message.
+    """
+    schedule = Schedule(
+        members=3,
+        entries=(Broadcast(10.0, 0), Leave(20.0, 0), Broadcast(300.0, 2), Fate(0, 2, 1), Fate(0, 2, 2)),
+        calm_ms=400.0,
+    )
+    fates = {"hurries": schedule.entries[:-1]}
+    met = msgspec.structs.replace(schedule, entries=fates.get(fault, schedule.entries))
+    right, wrong = (run_schedule(command, met, VIEWS) for command in (LEAVING, [*LEAVING, fault]))
+    assert (right.outcome, right.happened[FaultKind.LEAVE]) == (Outcome.HOLDS, 1), right.reasons
+    assert wrong.outcome is Outcome.VIOLATED
+    assert any(told in reason for reason in wrong.reasons), wrong.reasons
+
+
+def test_a_program_without_views_leaves_no_group(adapter: Callable[..., list[str]]) -> None:
+    settings = Settings(promise=("total-order",), only=(FaultKind.LEAVE,))
+    report = run_foreign(adapter("c"), settings=settings)
+    assert report.outcome is Outcome.UNKNOWN
+    assert "leave was asked for, and has not happened: none is not a pass" in report.reasons
+
+
+def test_a_broadcast_of_a_node_that_has_left_is_made_by_nobody() -> None:
+    """One that waits while the node is stopped, and one after it has left; the run ends all the same."""
+    schedule = Schedule(
+        members=3,
+        entries=(
+            Broadcast(5.0, 1), Broadcast(6.0, 0), Pause(10.0, 60.0, 2), Leave(20.0, 2), Broadcast(30.0, 2),
+            Broadcast(200.0, 2), Crash(250.0, 2), Restart(260.0, 2),
+        ),
+        calm_ms=300.0,
+    )  # fmt: skip
+    run = run_schedule(LEAVING, schedule, VIEWS)
+    assert run.outcome is Outcome.HOLDS, run.reasons
+    assert run.delivered == 6
 
 
 @pytest.mark.parametrize(
