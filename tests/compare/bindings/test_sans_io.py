@@ -15,7 +15,7 @@ import pytest
 from antiphon import lockstep
 from antiphon.conformance.compare.bindings.freezing import Unfreezable, freeze, thaw
 from antiphon.spec.lang import Between, Const, In, Index, Set, Spec, action, emit, record, require
-from antiphon.testing import SansIO, binding
+from antiphon.testing import Refused, SansIO, binding
 
 
 class Phase(Enum):
@@ -224,3 +224,66 @@ def test_a_message_that_is_not_there_is_refused_and_one_that_stays_arrives_again
     assert report.outcome.value == "violated"
     assert "is not in the network" in str(report)
     assert lockstep(Stays).outcome.value == "holds"
+
+
+# Queues between the processes -------------------------------------------------------------------------------
+
+
+class Echo:
+    """Code of one process, whose method for what it sends has a name of its own."""
+
+    def __init__(self, number: int, count: int) -> None:
+        self.number, self.count = number, count
+        self.waiting: list[tuple[int, str]] = []
+
+    def say(self, text: str) -> None:
+        """Send a text to all."""
+        self.waiting += [(to, text) for to in range(self.count) if to != self.number]
+
+    def datagrams(self) -> list[tuple[int, str]]:
+        """Return what is to be sent, once."""
+        sent, self.waiting = self.waiting, []
+        return sent
+
+
+class Echoes(SansIO):
+    core = Echo
+    encode = staticmethod(lambda text: text.encode())
+    decode = staticmethod(lambda data: data.decode().upper())
+
+    def outputs(self, core: Echo) -> list[tuple[int, str]]:
+        return core.datagrams()
+
+
+def test_what_the_cores_send_is_put_into_queues_that_keep_its_order() -> None:
+    system = Echoes(processes=3)
+    start = system.snapshot()
+    for text in ("one", "two"):
+        system.cores[0].say(text)
+        assert system.collected(None) is None
+    assert system.queues() == [[[], ["one", "two"], ["one", "two"]], [[], [], []], [[], [], []]]
+    assert system.queues(len)[0] == [[], [3, 3], [3, 3]]
+    assert (system.first(0, 1), system.first(0, 1)) == ("ONE", "TWO")
+    with pytest.raises(Refused, match="nothing is under way from 0 to 1"):
+        system.first(0, 1)
+    assert (system.first(0, 2), system.first(0, 2)) == ("ONE", "TWO")
+    assert system.snapshot() == start
+
+
+def test_queues_that_hold_the_same_are_one_state_in_whatever_order_they_were_filled() -> None:
+    one, other = Echoes(processes=2), Echoes(processes=2)
+    for system, senders in ((one, (0, 1)), (other, (1, 0))):
+        for sender in senders:
+            system.cores[sender].say("text")
+            system.collected(None)
+    assert one.snapshot() == other.snapshot()
+    other.put(0, 1, "text")
+    assert one.snapshot() != other.snapshot()
+    other.restore(one.snapshot())
+    assert other.queues() == one.queues()
+
+
+def test_a_step_that_the_code_does_not_take_is_refused() -> None:
+    Echoes().require(1)
+    with pytest.raises(Refused, match="the code does not take the step"):
+        Echoes().require(0)
