@@ -8,9 +8,11 @@ is for two incarnations: HKDF of the group's key, by both and the counter's uppe
    frame without bytes, of which one address gets at most GREETINGS_MAX in GREETINGS_MS.
 2. A frame that names the own incarnation comes from a process that has heard from this one in this run. So
    datagrams of an earlier run, and recorded ones, have no effect.
-3. Each counter of an incarnation is accepted once. Counters are kept for PEERS_MAX incarnations; the one that
-   was not heard for longest is forgotten first. From then on a frame is refused if its incarnation is unknown
-   and no later than a forgotten one: it may have been recorded.
+3. Each counter of an incarnation is accepted once. Counters are kept for the PEERS_MAX incarnations that were
+   heard last: only a frame that names the own incarnation, and is new, counts as heard. So without the key
+   nobody can make this process forget one. From then on a frame is refused if its incarnation is not among
+   them and no later than a forgotten one: it may have been recorded. Other incarnations, as those whose
+   greetings are answered, have places of their own.
 4. A datagram for an address without a known incarnation waits until that is known; a later one replaces it.
 
 Without a key frames have the same head, and are not sealed: whoever reaches the members takes part. No clock
@@ -38,7 +40,7 @@ __all__ = ["FRAME_BYTES", "MARK_BYTES", "PEERS_MAX", "Address", "Frame", "Receiv
 Address = tuple[str, int]
 
 PEERS_MAX = 1_024
-"""Largest number of other incarnations whose counters are kept."""
+"""Largest number of incarnations that were heard, and of others, whose counters are kept."""
 
 MARK_BYTES = 4
 """Number of bytes at the head of a frame that name its group and key."""
@@ -91,11 +93,14 @@ class Sessions:
         self._name = group.encode()
         self._own = own
         self._sealed = keyring is not None
-        self._peers: OrderedDict[bytes, _Peer] = OrderedDict()
+        self._heard: OrderedDict[bytes, _Peer] = OrderedDict()
+        """Incarnations that have sent a frame to the own one, the one that was heard last at the end."""
+        self._greeted: OrderedDict[bytes, _Peer] = OrderedDict()
+        """Other incarnations to which frames were sent, the last one at the end."""
         self._forgotten = _UNKNOWN
-        """The latest incarnation that was forgotten."""
+        """The latest of the heard incarnations that were forgotten."""
         self._counted = 0
-        """The highest counter of a frame for an incarnation that was forgotten."""
+        """The highest counter of a frame for an incarnation that was forgotten, heard or not."""
         self._at: dict[Address, bytes] = {}
         """Last incarnation at each address that has named the own incarnation, and so has heard it."""
         self._waiting: dict[Address, bytes] = {}
@@ -112,7 +117,7 @@ class Sessions:
         """Replace the keys: the first key is used, all are accepted. Counters and windows go on."""
         self._keys = {self._derived(key, _MARK, MARK_BYTES): key for key in (keyring.use, *keyring.accept)}
         self._mark = self._derived(keyring.use, _MARK, MARK_BYTES)
-        for peer in self._peers.values():
+        for peer in (*self._heard.values(), *self._greeted.values()):
             peer.sealer, peer.openers = None, {}
 
     def knows(self, mark: bytes) -> bool:
@@ -143,7 +148,7 @@ class Sessions:
         if source == self._own:
             return Rejected(Rejection.OWN_ECHO, "from this process itself")
         mine = target == self._own
-        peer = self._peers.get(source)
+        peer = self._heard.get(source)
         if mine and peer is not None and not peer.window.fresh(counter):
             return Rejected(Rejection.REPLAYED, f"datagram {counter} of incarnation {source.hex()}")
         if mine and peer is None and source <= self._forgotten:
@@ -156,8 +161,7 @@ class Sessions:
             if not data:
                 return None
             return Rejected(Rejection.FOREIGN_INCARNATION, f"for incarnation {target.hex()}")
-        peer = self._peer(source)
-        peer.window.take(counter)
+        self._hear(source).window.take(counter)
         if self._at.get(address) != source:
             self._met(address, source)
         return Received(source, data) if data else None
@@ -176,17 +180,37 @@ class Sessions:
             del self._at[next(iter(self._at))]
         self._frames.append(Frame(address, self._seal(source, self._waiting.pop(address, b""))))
 
-    def _peer(self, source: bytes) -> _Peer:
-        peer = self._peers.get(source)
+    def _hear(self, source: bytes) -> _Peer:
+        """Return an incarnation that has sent an authentic frame to the own one, as the one heard last."""
+        peer = self._heard.get(source)
         if peer is None:
-            peer = self._peers[source] = _Peer()
-            peer.counter = self._counted  # it may be one that was forgotten, and no counter seals twice
-            if len(self._peers) > PEERS_MAX:
-                forgotten, gone = self._peers.popitem(last=False)
+            self._heard[source] = peer = self._greeted.pop(source, None) or self._new()
+            if len(self._heard) > PEERS_MAX:
+                forgotten, gone = self._heard.popitem(last=False)
                 self._forgotten = max(self._forgotten, forgotten)
                 self._counted = max(self._counted, gone.counter)
         else:
-            self._peers.move_to_end(source)
+            self._heard.move_to_end(source)
+        return peer
+
+    def _target(self, target: bytes) -> _Peer:
+        """Return an incarnation to which a frame is sent, heard or not."""
+        peer = self._heard.get(target) or self._greeted.get(target)
+        if peer is None:
+            self._greeted[target] = peer = self._new()
+            if len(self._greeted) > PEERS_MAX:
+                _, gone = self._greeted.popitem(last=False)
+                self._counted = max(self._counted, gone.counter)
+        elif target in self._greeted:
+            self._greeted.move_to_end(target)
+        return peer
+
+    def _new(self) -> _Peer:
+        """Return an incarnation that is not known. It may be one that was forgotten, and no counter seals
+        twice.
+        """
+        peer = _Peer()
+        peer.counter = self._counted
         return peer
 
     def _greet(self, to: Address, target: bytes, now: float) -> None:
@@ -202,7 +226,7 @@ class Sessions:
     # Keys ---------------------------------------------------------------------------------------------------
 
     def _seal(self, target: bytes, data: bytes) -> bytes:
-        peer = self._peer(target)
+        peer = self._target(target)
         peer.counter = counter = peer.counter + 1
         head = _HEAD.pack(self._mark, self._own, target, counter)
         if not self._sealed:
@@ -226,7 +250,7 @@ class Sessions:
         except InvalidTag:
             return None
         if target == self._own:
-            openers = self._peer(source).openers
+            openers = self._hear(source).openers
             if at not in openers:
                 if len(openers) >= _CIPHERS_MAX:
                     del openers[next(iter(openers))]

@@ -122,7 +122,7 @@ def test_what_is_known_of_others_is_bounded() -> None:
         a.send(B, b"b" * 16, b"hello", 0.0)
         (frame,) = a.frames_to_send()
         assert isinstance(b.received(("10.1.0.1", place), frame.data, 0.0), Received)
-    assert len(b._peers) <= PEERS_MAX
+    assert len(b._heard) <= PEERS_MAX
     assert len(b._at) <= PEERS_MAX
 
 
@@ -164,6 +164,61 @@ def test_what_was_recorded_of_a_run_that_was_forgotten_is_refused() -> None:
     (hello,) = later.frames_to_send()
     assert isinstance(b.received(C, hello.data, 0.0), Received), "a later run is taken"
     assert a.frames_to_send() == []
+
+
+def test_recorded_greetings_make_nobody_forget_a_member() -> None:
+    """An attacker without the key sends the recorded greetings of many other runs again; and then one of the
+    member's frames, after the receiver has sent to the member as with each heartbeat.
+    """
+    a, b, frame = met()
+    assert isinstance(b.received(A, frame.data, 0.0), Received)
+    for number in range(PEERS_MAX + 1):
+        looker = Sessions("g", b"c" + number.to_bytes(15), Keyring(KEY))
+        looker.send(B, None, b"look", 0.0)
+        (greeting,) = looker.frames_to_send()
+        assert b.received(("10.1.0.1", number), greeting.data, 0.0) is None
+    assert len(b._greeted) <= PEERS_MAX
+    b.send(A, b"a" * 16, b"heartbeat", 0.0)
+    assert kind(b.received(A, frame.data, 0.0)) is Rejection.REPLAYED
+    a.send(B, b"b" * 16, b"later", 0.0)
+    (later,) = a.frames_to_send()
+    assert b.received(A, later.data, 0.0) == Received(b"a" * 16, b"later"), "it is a member as before"
+
+
+def test_only_a_new_frame_counts_as_heard() -> None:
+    """Recorded greetings of runs that were heard make none of these later than a member."""
+    a, b, frame = met()
+    greetings = []
+    for number in range(PEERS_MAX - 1):
+        looker = Sessions("g", b"c" + number.to_bytes(15), Keyring(KEY))
+        looker.send(B, None, b"look", 0.0)
+        looker.send(B, b"b" * 16, b"look", 0.0)
+        greeting, look = looker.frames_to_send()
+        assert isinstance(b.received(C, look.data, 0.0), Received)
+        greetings.append(greeting.data)
+    assert isinstance(b.received(A, frame.data, 0.0), Received)
+    for number, greeting in enumerate(greetings):
+        b.received(("10.1.0.1", number), greeting, 0.0)
+    later = Sessions("g", b"d" * 16, Keyring(KEY))
+    later.send(B, b"b" * 16, b"hello", 0.0)
+    (hello,) = later.frames_to_send()
+    assert isinstance(b.received(C, hello.data, 0.0), Received)
+    a.send(B, b"b" * 16, b"later", 0.0)
+    (again,) = a.frames_to_send()
+    assert isinstance(b.received(A, again.data, 0.0), Received)
+
+
+def test_a_run_that_was_forgotten_stays_so_although_it_is_sent_to() -> None:
+    """Frames to a run that was forgotten do not make its recorded frames acceptable."""
+    _, b, frame = met()
+    assert isinstance(b.received(A, frame.data, 0.0), Received)
+    for number in range(PEERS_MAX + 1):
+        other = Sessions("g", b"c" + number.to_bytes(15), Keyring(KEY))
+        other.send(B, b"b" * 16, b"hello", 0.0)
+        (hello,) = other.frames_to_send()
+        assert isinstance(b.received(C, hello.data, 0.0), Received)
+    b.send(A, b"a" * 16, b"heartbeat", 0.0)
+    assert kind(b.received(A, frame.data, 0.0)) is Rejection.REPLAYED
 
 
 def test_no_counter_seals_twice_although_who_it_is_for_was_forgotten() -> None:
