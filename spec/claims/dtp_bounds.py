@@ -150,8 +150,8 @@ DTP_BOUNDS: tuple[Claim, ...] = (
         "every ACK, also of NULL, carries what its sender knows. Both bounds are proved by induction for "
         "runs of every length and every order of arrival, of two processes with three updates, one loss, any "
         "number of timeouts and one NULL after each gsn; that they hold for any n and any number of updates "
-        "is the argument that stands at the repair `carry_status`, and is no proof by machine: of three "
-        "processes it is measured on random walks, which never leave the bounds with all repairs. Without "
+        "is the argument that stands at the repair `carry_status`, and is no proof by machine. From three "
+        "processes on the evidence is bounded: random walks never leave the bounds with all repairs. Without "
         "that repair there is no bound at all: with "
         "n = 3 the NULLs of one process are only late at another, which keeps one MSG and one ACK more "
         "after each ten steps. As printed two processes are enough (DTP-10, DTP-11).",
