@@ -219,7 +219,7 @@ class JoinedGroup:
         """
         _check_types(
             group=group, seeds=seeds, name=name, meta=meta, expect=expect, timeouts=timeouts,
-            on_exclusion=on_exclusion, state=state,
+            on_exclusion=on_exclusion, state=state, bootstrap=bootstrap, log=log,
         )  # fmt: skip
         self.group = group
         self._given_name = name
@@ -259,6 +259,8 @@ class JoinedGroup:
         delivered here.
         """
         self._asks_since = self._complains_at = 0.0
+        self._refused: dict[Address, str] = {}
+        """Reasons for which others were refused, as far as the log has them."""
         self._exclusions = 0
         self._shell: MemberShell | None = None
         self._socket: SharedSocket | None = None
@@ -729,7 +731,7 @@ class JoinedGroup:
             told = "this process is at the first of the seeds, and founds the group"
             raise InvalidSetting(f"expect=None: {told}: say expect=N, with how many, or bootstrap=True")
         others = [seed for seed in self._seeds.numeric if seed != self._own] or self._seeds.unknown
-        if not others and self._expect != 1:
+        if not others and (self._expect != 1 or not self._seeds.given):
             raise InvalidSetting(f"seeds={list(self._seeds.given)!r}: there is no other process to ask")
 
     async def _reached_at(self, sock: socket.socket) -> Address:
@@ -770,7 +772,7 @@ class JoinedGroup:
             self._news.set()
         if membership.over and self._open:
             self._fetched()
-        if membership.suspicion_changes or membership.epoch is None:
+        if membership.suspicion_changes or membership.epoch is None or membership.refused != self._refused:
             self._report(membership)
 
     def _report(self, membership: Membership) -> None:
@@ -785,6 +787,10 @@ class JoinedGroup:
             why += ", and nobody listens at its port" if hinted else ""
             own = membership.me.name
             _logger.log(level, "group %s: %s: %s %s: %s", self.group, own, kind, member, why)
+        for address, why in membership.refused.items():
+            if self._refused.get(address) != why:
+                _logger.warning("group %s: %s is not taken in: %s", self.group, shown(address), why)
+        self._refused = dict(membership.refused)
         now = asyncio.get_running_loop().time()
         if membership.epoch is None and not membership.over and now >= self._complains_at:
             self._complains_at = now + _COMPLAINS_S
@@ -913,14 +919,19 @@ def _address(which: str, given: Any, least: int = 1) -> Address:
     return (host, port)
 
 
+def _is_text(given: object) -> bool:
+    """Return True for a text that UTF-8 can write."""
+    return isinstance(given, str) and not any("\ud800" <= letter <= "\udfff" for letter in given)
+
+
 def _check_types(**given: Any) -> None:
     """Raise InvalidSetting for an argument of a wrong type, or out of its range."""
     seeds, name, meta, expect = given["seeds"], given["name"], given["meta"], given["expect"]
     group, state = given["group"], given["state"]
     some_seeds = isinstance(seeds, Sequence) and not isinstance(seeds, str | bytes)
-    sized = isinstance(group, str) and 1 <= len(group.encode(errors="replace")) <= GROUP_NAME_BYTES_MAX
+    sized = _is_text(group) and 1 <= len(group.encode()) <= GROUP_NAME_BYTES_MAX
     gives = state is None or all(callable(getattr(state, name, None)) for name in ("save", "load"))
-    short = name is None or (isinstance(name, str) and len(name) <= NAME_LENGTH_MAX)
+    short = name is None or (_is_text(name) and len(name) <= NAME_LENGTH_MAX)
     few = isinstance(meta, bytes) and len(meta) <= META_BYTES_MAX
     named = isinstance(given["timeouts"], str) and given["timeouts"] in _PROFILES
     timed = named or isinstance(given["timeouts"], Timeouts)
@@ -934,6 +945,8 @@ def _check_types(**given: Any) -> None:
         "expect": (some, "how many members the group begins with"),
         "timeouts": (timed, "'local', 'lan', 'wan' or Timeouts(...)"),
         "on_exclusion": (given["on_exclusion"] in ("rejoin", "fail"), "'rejoin' or 'fail'"),
+        "bootstrap": (type(given["bootstrap"]) is bool, "True or False"),
+        "log": (isinstance(given["log"], MemberLog | None), "a MemberLog, which writes a file"),
     }
     for which, (kept, wanted) in rules.items():
         if not kept:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import difflib
 import pkgutil
+from collections.abc import Collection
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -73,15 +74,20 @@ def implementation(name: str, **settings: Any) -> Implementation[Any]:
         return implementation("horus", stack=name, **settings)
     known = known_protocols()
     if name not in known:
-        swapped = [other for other in known if sorted(other) == sorted(name)]
-        near = swapped or difflib.get_close_matches(name, known, 1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise UnknownProtocol(f"unknown protocol {name!r}; known: {', '.join(known)}{hint}")
+        raise _unknown(name, known)
     package = name.replace("-", "_")
     made: Implementation[Any] = getattr(import_module(f"antiphon.impl.protocols.{package}"), package)(
         **settings
     )
     return made
+
+
+def _unknown(name: str, known: Collection[str]) -> UnknownProtocol:
+    """Return the error about a name that none of the known protocols has."""
+    swapped = [other for other in known if sorted(other) == sorted(name)]
+    near = swapped or difflib.get_close_matches(name, known, 1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    return UnknownProtocol(f"unknown protocol {name!r}; known: {', '.join(known)}{hint}")
 
 
 def listed(name: str) -> Implementation[Any] | None:
@@ -91,6 +97,8 @@ def listed(name: str) -> Implementation[Any] | None:
         UnknownProtocol: no protocol has this name.
     """
     if name not in LISTED:
+        if ":" not in name and name not in known_protocols():
+            raise _unknown(name, LISTED)
         implementation(name)
         return None
     module, function = LISTED[name]

@@ -17,13 +17,14 @@ Source of the fencing token: Burrows 2006, "The Chubby lock service", section 2.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 from collections import deque
 from typing import Annotated, NamedTuple
 
 from msgspec import Meta, Struct, msgpack
 
-from antiphon.impl.errors import GroupFailed
+from antiphon.impl.errors import GroupClosed, GroupFailed
 from antiphon.impl.examples.replica import Replica, Source, owner
 from antiphon.impl.examples.shell import Refused, main
 from antiphon.impl.group import Group
@@ -67,22 +68,38 @@ class Locks(Replica[int]):
         super().__init__(group)
         self.claims: dict[str, deque[Claim]] = {}
         self._held: dict[int, asyncio.Future[None]] = {}
+        """Calls of `acquire` in this process, by token: done when the lock is held."""
+        self._gives_back: set[asyncio.Task[None]] = set()
 
     async def acquire(self, lock: str) -> int:
-        """Wait for the lock, and return its token.
+        """Wait for the lock, and return its token. A call that is cancelled gives the lock back, or stops
+        waiting for it, as soon as its token is known.
 
         Raises:
             GroupClosed, GroupFailed: the group ended, or this member was excluded while it waited.
         """
-        token = await self.execute(msgpack.encode(Acquire(lock)))
+        asked = asyncio.ensure_future(self.execute(msgpack.encode(Acquire(lock))))
         try:
+            token = await asyncio.shield(asked)
             await self._held[token]
         except asyncio.CancelledError:
-            await self.release(lock, token)
+            task = asyncio.create_task(self._give_back(lock, asked))
+            self._gives_back.add(task)
+            task.add_done_callback(self._gives_back.discard)
             raise
         finally:
-            del self._held[token]
+            if asked.done() and not asked.cancelled() and asked.exception() is None:
+                self._held.pop(asked.result(), None)
         return token
+
+    async def _give_back(self, lock: str, asked: asyncio.Future[int]) -> None:
+        """Release a lock for which a cancelled call has asked. After the end of the group there is nothing to
+        release.
+        """
+        with contextlib.suppress(GroupFailed, GroupClosed):
+            token = await asked
+            self._held.pop(token, None)
+            await self.release(lock, token)
 
     async def release(self, lock: str, token: int) -> bool:
         """Give the lock back; return True if this member had or awaited it with this token."""

@@ -91,7 +91,11 @@ class Replica(ABC, Generic[R]):
         sent = await self._group.broadcast(command)
         result = self._result(sent.source, sent.id)
         ends: set[asyncio.Future[Any]] = {result, self._running}
-        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        try:
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            result.add_done_callback(lambda _: self._results.pop((sent.source, sent.id), None))
+            raise
         if not result.done():
             await self._running  # why the group failed
             raise GroupClosed("the group was closed before the command was executed")

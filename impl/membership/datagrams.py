@@ -84,6 +84,8 @@ class Join(Struct, frozen=True, array_like=True):
 
     member: Member
     protocol: Annotated[str, Meta(max_length=64)]
+    founds: bool = False
+    """True if the process will make the first list, unless it hears of a group or of an earlier founder."""
 
 
 class No(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):

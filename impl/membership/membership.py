@@ -74,7 +74,7 @@ from antiphon.impl.membership.view_change import Kind
 from antiphon.impl.protocols.core import Delivery, Implementation
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
-__all__ = ["Address", "Event", "Membership", "Outgoing", "SuspicionChange"]
+__all__ = ["LISTENS", "Address", "Event", "Membership", "Outgoing", "SuspicionChange"]
 
 Address = tuple[str, int]
 """Pair of host and port."""
@@ -88,6 +88,15 @@ _EARLY_MAX = 256
 
 _SEEK_MS = 100.0
 """Milliseconds between two questions of a process that wants to be a member."""
+
+LISTENS = 2
+"""Number of heartbeats for which a founder listens before it founds a group."""
+
+_REFUSED_MAX = 64
+"""Largest number of refused processes that are remembered."""
+
+_LEADS_MAX = 8
+"""Largest number of processes that are asked beside the seeds."""
 
 _WITHDRAWS_MS = 3 * _SEEK_MS
 """Milliseconds that a process which leaves before it is a member waits for the news that it is one."""
@@ -123,6 +132,7 @@ class _Candidate(NamedTuple):
     address: Address
     """Address from which the request of the process came."""
     heard_at: float
+    founds: bool
 
 
 class _Kept(NamedTuple):
@@ -203,6 +213,10 @@ class Membership:
         self._started_at = 0.0
         self.refusal: str | None = None
         """Reason of the last refusal to admit this process."""
+        self.refused: dict[Address, str] = {}
+        """Reasons for which this process has refused to admit others, by their addresses."""
+        self._leads: list[Address] = []
+        """Addresses of processes that may be members, beside the seeds."""
         self._candidates: dict[Address, _Candidate] = {}
         """Processes that ask to be members, by their addresses: for each its last run."""
         self._ended: dict[int, tuple[Epoch, float]] = {}
@@ -265,6 +279,15 @@ class Membership:
         """Ask also this address for membership, as a seed."""
         if seed not in self._seeds:
             self._seeds = (*self._seeds, seed)
+
+    def addressed(self, address: Address) -> None:
+        """Ask also the process at this address for membership, since it may be a member: it has sent to an
+        earlier run at the own address, or says that the group exists.
+        """
+        asked = address in self._seeds or address in self._leads or address == self.me.address
+        if self._seeks_at is not None and self.epoch is None and not asked and len(self._leads) < _LEADS_MAX:
+            self._leads.append(address)
+            self._ask([address])
 
     def leave(self, now: float) -> None:
         """Leave the group: ask the others for a view without this member.
@@ -441,6 +464,7 @@ class Membership:
                 self._ended_elsewhere(source, number)
             case DatagramKind.EXISTS:
                 self._founds = None
+                self.addressed(address)
             case DatagramKind.STOPPED:
                 self.transfers.stopped(source, number)
             case DatagramKind.NEEDS:
@@ -508,7 +532,7 @@ class Membership:
         if self.epoch is None:
             known = self._candidates.get(joining.address)
             if known is None or known.member.incarnation <= source:
-                self._candidates[joining.address] = _Candidate(joining, address, now)
+                self._candidates[joining.address] = _Candidate(joining, address, now, join.founds)
             self._found(now)
         elif source in self._gone:
             self._supersede(source, address, now)
@@ -530,15 +554,18 @@ class Membership:
         oldest, newest = join.member.speaks
         if join.protocol == protocol and spoken([*members, join.member]) is not None:
             return True
-        if self.epoch is not None:
+        if self.epoch is not None or self._founds is not None:
             needed, known = max(one.speaks[0] for one in members), min(one.speaks[1] for one in members)
-            its = f"its protocol is {join.protocol!r}, version {_range(oldest, newest)}"
-            here = f"here it is {protocol!r}, version {_range(needed, known)}"
+            its = f"its protocol is {_user_name(join.protocol)!r}, version {_range(oldest, newest)}"
+            here = f"here it is {_user_name(protocol)!r}, version {_range(needed, known)}"
             self._refuse(address, f"{its}; {here}", final=join.protocol != protocol or newest < needed)
         return False
 
     def _refuse(self, address: Address, why: str, *, final: bool = True) -> None:
         """Send a process the reason why it is not admitted. With `final`, it need not ask again."""
+        self.refused[address] = why
+        while len(self.refused) > _REFUSED_MAX:
+            del self.refused[next(iter(self.refused))]
         self._send(address, DatagramKind.NO, 0, encode(No(why, final)))
 
     def _refused(self, data: bytes) -> None:
@@ -572,8 +599,12 @@ class Membership:
             self.epoch.change.admit(joining)
 
     def _welcome_received(self, data: bytes, now: float) -> None:
-        """Handle a welcome: become a member on the list that it contains."""
-        if self.epoch is not None or self.over:
+        """Handle a welcome: become a member on the list that it contains.
+
+        A list of the same number with other members, or in another order, is that of another founder. Nobody
+        would be heard on both, so this process ends.
+        """
+        if self.over:
             return
         try:
             welcome = decode_welcome(data[HEAD.size :])
@@ -581,6 +612,12 @@ class Membership:
             self.dropped[Rejection.MALFORMED] += 1
             return
         members = welcome.members
+        if self.epoch is not None:
+            here = self.epoch.roster
+            if welcome.number == here.number and welcome.members != here.members:
+                told = f"{members[0]} and {here.members[0]} have both founded the group"
+                self._end(Refused(f"{told}: one process may, the first of the seeds of all"))
+            return
         sound = all(member.reachable for member in members) and len(welcome.counts) == len(members)
         if self.me not in members or not sound or spoken(members) is None:
             self.dropped[Rejection.MALFORMED] += 1
@@ -646,7 +683,9 @@ class Membership:
     def next_deadline(self) -> float | None:
         """Return the time of the next timer, or None."""
         epoch = self.epoch
-        if epoch is not None and not self._ended and self.transfers.idle:  # asked after every datagram
+        if (
+            epoch is not None and not self._ended and self.transfers.idle and self._seeks_at is None
+        ):  # asked after every datagram
             due, first = self.detector.next_deadline(), epoch.next_deadline()
             return due if first is None or (due is not None and due < first) else first
         deadlines = [self._seeks_at, self._withdraws_at]
@@ -733,8 +772,10 @@ class Membership:
     def _begin(self, roster: Roster, now: float) -> None:
         """Begin a list, and broadcast again the own messages that were not delivered on the last list."""
         self.alone = len(roster.members) == 1
-        self._seeks_at = self._withdraws_at = None
+        away = bool(self._seeds) and all(self._seeds[0] != member.address for member in roster.members)
+        self._seeks_at, self._withdraws_at = (now + self.timeouts.heartbeat_ms if away else None), None
         self._candidates.clear()
+        self._leads.clear()
         self._welcome = None
         self._joined = ()
         lasted, times = now - self._began_at, self.timeouts
@@ -923,20 +964,35 @@ class Membership:
             self._events.append(blocked)
 
     def _seek(self, now: float) -> None:
-        """Send a request to join to the seeds."""
+        """Send a request to join to the seeds. A member sends the first of the seeds, if that is no member,
+        the notice that the group exists: the founder may begin again at any time.
+        """
+        if self.epoch is not None:
+            self._seeks_at = now + self.timeouts.heartbeat_ms
+            self._send(self._seeds[0], DatagramKind.EXISTS, 0)
+            return
         self._seeks_at = now + _SEEK_MS
         self._found(now)
-        if self.epoch is not None:
-            return
-        join = HEAD.pack(DatagramKind.JOIN, 0) + encode(Join(self.me, self._implementation.messages.protocol))
-        self._outgoing += [Outgoing(seed, join) for seed in self._seeds if seed != self.me.address]
+        if self.epoch is None:
+            self._ask(self._seeds)
+            self._ask(self._leads)
+
+    def _ask(self, addresses: Iterable[Address]) -> None:
+        """Send a request to join to the processes at these addresses."""
+        protocol = self._implementation.messages.protocol
+        join = HEAD.pack(DatagramKind.JOIN, 0) + encode(Join(self.me, protocol, self._founds is not None))
+        self._outgoing += [Outgoing(address, join) for address in addresses if address != self.me.address]
 
     def _found(self, now: float) -> None:
         """Make the first list, if this process is the founder, enough others ask, and no group is known.
 
-        A seed that neither asks nor answers is waited for a little: it may be a member.
+        It listens first, for `LISTENS` heartbeats: members may still send to an earlier run, or say that the
+        group exists. A seed that neither asks nor answers is waited for a little longer, and whoever
+        sends to an earlier run too: they may be members. Of two founders the earlier run founds the group.
         """
         if self._founds is None or self.epoch is not None or self.over:
+            return
+        if now < self._started_at + LISTENS * self.timeouts.heartbeat_ms:
             return
         recent = [one for one in self._candidates.values() if now <= one.heard_at + _ASKS_MS]
         fit = those_that_fit([self.me], sorted(one.member for one in recent))
@@ -946,7 +1002,9 @@ class Membership:
         few = not self._bootstrap and 2 * len(silent) >= len(self._seeds) and bool(self._seeds)
         if len(asking) + 1 < self._founds or few:
             return
-        if silent and now < self._started_at + self.timeouts.suspect_ms:
+        if any(one.founds and one.member.incarnation < self.me.incarnation for one in asking):
+            return
+        if (silent or self._leads) and now < self._started_at + self.timeouts.suspect_ms:
             return
         members = (self.me, *fit)
         self._begin(Roster(1, members, len(members)), now)
@@ -1011,6 +1069,11 @@ class Membership:
 
 def _no_chance() -> float:
     raise AssertionError("the protocol has no random waits")
+
+
+def _user_name(protocol: str) -> str:
+    """Return the name by which an application chooses the protocol that messages name."""
+    return protocol.removesuffix("-listed")
 
 
 def _range(oldest: int, newest: int) -> str:

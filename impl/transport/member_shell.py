@@ -18,7 +18,7 @@ from asyncio import get_running_loop
 from collections.abc import Callable
 from typing import cast
 
-from antiphon.impl.errors import GroupClosed
+from antiphon.impl.errors import GroupClosed, Rejection
 from antiphon.impl.membership.member import Member
 from antiphon.impl.membership.membership import Membership
 from antiphon.impl.transport.addresses import Address
@@ -129,6 +129,8 @@ class MemberShell(Shell):
             self.membership.datagram_received(received.source, address, received.data, now)
         elif received is not None:
             self.membership.dropped[received.kind] += 1
+            if received.kind is Rejection.FOREIGN_INCARNATION:
+                self.membership.addressed(address)
 
     def refused(self, kind: str, addresses: list[Address]) -> None:
         """Count an error of the operating system, and pass the addresses on at which nobody listens."""

@@ -10,9 +10,13 @@ import itertools
 import sys
 from asyncio.subprocess import PIPE
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
+
+from antiphon import Group
+from antiphon.impl.examples.locks import Locks
 
 from .clients import Client
 
@@ -205,3 +209,30 @@ def test_options_that_do_not_fit_are_refused(options: list[str], told: str) -> N
     code, error = asyncio.run(ended())
     assert code == 2
     assert told in error
+
+
+def test_a_call_of_acquire_that_is_cancelled_keeps_no_lock(free_ports: Ports) -> None:
+    """Wherever it is cancelled: before its message is sent, before it is ordered, or while it waits."""
+    seeds = [("127.0.0.1", port) for port in free_ports(2)]
+    members = [
+        Group.join("l", seeds=seeds, bind=at, key=None, expect=2, timeouts="local") for at in seeds
+    ]
+
+    async def run() -> None:
+        first, second = map(Locks, members)
+        async with members[0], members[1], first, second:
+            door = await second.acquire("door")
+            for steps in range(40):
+                asked = asyncio.create_task(first.acquire("door" if steps % 2 else f"gate {steps}"))
+                for _ in range(steps):
+                    await asyncio.sleep(0)
+                asked.cancel()
+                with suppress(asyncio.CancelledError):
+                    await first.release(f"gate {steps}", await asked)
+            while first._gives_back or len(second.claims) > 1 or len(second.claims["door"]) > 1:
+                await asyncio.sleep(0.01)
+            assert await second.release("door", door)
+            assert not second.claims
+            assert not first._held
+
+    asyncio.run(asyncio.wait_for(run(), 20))

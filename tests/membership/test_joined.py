@@ -337,7 +337,11 @@ def test_who_was_excluded_can_still_leave(free_ports: Ports) -> None:
         ({"bind": "7000"}, InvalidSetting, "bind has a host with a port"),
         ({"advertise": "db1"}, InvalidSetting, "advertise has a host with a port"),
         ({"state": object()}, InvalidSetting, "the methods `save` and `load`"),
-        ({"protocol": "rpb"}, UnknownProtocol, "did you mean 'rbp'"),
+        ({"protocol": "irpb"}, UnknownProtocol, "known: irbp, rbp-reforming, .*did you mean 'irbp'"),
+        ({"group": "\ud800"}, InvalidSetting, "1 to 64 bytes in UTF-8"),
+        ({"name": "\ud800"}, InvalidSetting, "at most 64 characters"),
+        ({"bootstrap": "no"}, InvalidSetting, "bootstrap is True or False"),
+        ({"log": "file"}, InvalidSetting, "log is a MemberLog"),
         ({"protocol": "totem"}, InvalidSetting, "those that have views are 'irbp', 'rbp-reforming'"),
         ({"protocol": sequencer()}, InvalidSetting, "runs with members that do not change"),
         ({"protocol": "vsc", "state": Texts()}, InvalidSetting, "gives members no common order"),
@@ -919,18 +923,27 @@ def test_prometheus_is_told_of_views_and_suspicions(free_ports: Ports) -> None:
     assert 'antiphon_view_change_milliseconds_total{group="g",member="m0",phase="reports"} 0.0' in told
 
 
-def test_who_names_another_protocol_fails_and_says_why(free_ports: Ports) -> None:
+@pytest.mark.parametrize("began", [True, False])
+def test_who_names_another_protocol_fails_and_says_why(
+    free_ports: Ports, caplog: pytest.LogCaptureFixture, *, began: bool
+) -> None:
+    """The founder says so too, also before the group begins, and each says it once."""
     seeds = seeds_of(free_ports, 2)
 
     async def run() -> None:
-        async with joined(seeds, 0, bootstrap=True) as first:
-            assert (await until(first, View)).number == 1
+        async with joined(seeds, 0, bootstrap=began) as first:
+            if began:
+                assert (await until(first, View)).number == 1
             async with joined(seeds, 1, protocol="sequencer") as second:
-                with pytest.raises(GroupFailed, match=r"m1 is not taken in: its protocol is 'seq.*'irbp'"):
+                told = r"m1 is not taken in: its protocol is 'sequencer', version 1; here it is 'irbp'"
+                with pytest.raises(GroupFailed, match=told):
                     await anext(second)
             assert first.statistics.dropped[Rejection.FOREIGN_VERSION] > 0
 
     asyncio.run(asyncio.wait_for(run(), 30))
+    said = [record.getMessage() for record in caplog.records if "is not taken in" in record.getMessage()]
+    assert len(said) == 1
+    assert f"127.0.0.1:{seeds[1][1]} is not taken in: its protocol is 'sequencer'" in said[0]
 
 
 def test_who_gives_the_address_of_a_member_that_lives_hears_so(

@@ -13,7 +13,7 @@ from antiphon.impl.layers import Layers
 from antiphon.impl.membership.datagrams import HEAD, DatagramKind, Join, encode
 from antiphon.impl.membership.detector import LOCAL
 from antiphon.impl.membership.member import Blocked, Excluded, Left, Member, Refused, Unblocked, View
-from antiphon.impl.membership.membership import Event
+from antiphon.impl.membership.membership import LISTENS, Event
 from antiphon.impl.protocols.core import Delivery
 from antiphon.impl.registry import listed
 from antiphon.impl.transport.simulated_members import ORDERED, Life, SimulatedMembers
@@ -826,6 +826,7 @@ def test_a_request_of_a_former_member_that_comes_late_admits_nobody() -> None:
 def test_a_late_request_of_an_earlier_run_does_not_found_the_group_with_it() -> None:
     simulation = SimulatedMembers(3, 1)
     simulation.begin(0, founds=3)
+    simulation.run(LISTENS * LOCAL.heartbeat_ms)
     machine = simulation.life(0).machine
     host, port = simulation.addresses[1]
     runs = [Member(bytes(15) + bytes([run]), f"run {run}", host, port) for run in (1, 2)]

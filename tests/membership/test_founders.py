@@ -1,0 +1,138 @@
+"""Founders of a group: one that comes back finds the members, and of two one founds."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from typing import Any
+
+import pytest
+
+from antiphon import Group
+from antiphon.impl.joined import JoinedGroup
+from antiphon.impl.membership import membership
+from antiphon.impl.membership.detector import Timeouts
+from antiphon.impl.membership.member import Refused, View
+from antiphon.impl.protocols.core import Delivery
+from antiphon.impl.transport.simulated_members import SimulatedMembers
+
+KEY = secrets.token_bytes(32)
+QUICK = Timeouts(heartbeat_ms=50, suspect_ms=250, exclude_ms=500)
+
+Address = tuple[str, int]
+Ports = Callable[[int], list[int]]
+
+
+def member(at: Address, seeds: list[Address], **settings: Any) -> JoinedGroup:
+    """A process at this address that wants to be a member."""
+    return Group.join("g", seeds=seeds, bind=at, key=KEY, timeouts=QUICK, **settings)
+
+
+def addresses(free_ports: Ports, count: int) -> list[Address]:
+    """Addresses of the loopback interface, in the number asked for."""
+    return sorted(("127.0.0.1", port) for port in free_ports(count))
+
+
+async def sees(group: JoinedGroup, members: list[Address]) -> View:
+    """The next view of the processes at these addresses."""
+    async for event in group:
+        if isinstance(event, View) and sorted(one.address for one in event.members) == members:
+            return event
+    raise AssertionError("it ended without that view")
+
+
+async def comes_back(at: list[Address], after_s: float) -> list[Address]:
+    """End the founder of a group, which is the only seed, and start it again: the members of its view."""
+    first, second, third = at
+    founder = member(first, [first], expect=1)
+    async with AsyncExitStack() as stack:
+        await founder.__aenter__()
+        one = await stack.enter_async_context(member(second, [first]))
+        await stack.enter_async_context(member(third, [first]))
+        await sees(founder, at)
+        await founder.close()
+        await asyncio.sleep(after_s)
+        again = await stack.enter_async_context(member(first, [first], expect=1))
+        async for event in again:
+            if isinstance(event, View):
+                break
+        if event.number > 1:
+            await one.broadcast(b"here")
+            async for delivery in again:
+                if isinstance(delivery, Delivery):
+                    break
+        return sorted(one.address for one in event.members)
+
+
+@pytest.mark.parametrize("after_s", [0.0, 1.0])
+def test_a_founder_that_is_its_only_seed_comes_back_to_its_group(free_ports: Ports, after_s: float) -> None:
+    """The others send to its address, before they have excluded it and afterwards."""
+    at = addresses(free_ports, 3)
+    assert asyncio.run(asyncio.wait_for(comes_back(at, after_s), 30)) == at
+
+
+def test_one_that_founds_at_once_is_alone(free_ports: Ports, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it was."""
+    monkeypatch.setattr(membership, "LISTENS", 0)
+    at = addresses(free_ports, 3)
+    assert asyncio.run(asyncio.wait_for(comes_back(at, 0.0), 30)) == at[:1]
+
+
+def test_of_processes_that_would_all_found_the_group_one_does(free_ports: Ports) -> None:
+    at = addresses(free_ports, 3)
+
+    async def run() -> None:
+        async with AsyncExitStack() as stack:
+            groups = [member(one, at, bootstrap=True) for one in at]
+            for group in groups:
+                await stack.enter_async_context(group)
+            seen = await asyncio.gather(*(sees(group, at) for group in groups))
+            assert len({tuple(view.members) for view in seen}) == 1
+            await groups[1].broadcast(b"all")
+            for group in groups:
+                event: object = None
+                while not isinstance(event, Delivery):
+                    event = await anext(group)
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+
+
+def test_two_founders_that_heard_of_each_other_too_late_fail_and_say_why(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Their lists have one number, and not the same members: no message of one is for the other."""
+    monkeypatch.setattr(membership, "LISTENS", 0)
+    monkeypatch.setattr(membership._Candidate, "founds", False)
+    simulation = SimulatedMembers(2, 1)
+    for process in range(2):
+        simulation.begin(process, founds=2)
+    simulation.run(2_000.0)
+    refused = [event for life in simulation.lives for event in life[0].events if isinstance(event, Refused)]
+    assert refused
+    assert all("have both founded the group" in event.why for event in refused)
+
+
+def test_a_notice_that_the_group_exists_goes_to_the_first_seed_while_it_is_no_member() -> None:
+    simulation = SimulatedMembers(3, 1, seeds=[0])
+    simulation.found(range(3))
+    simulation.run(500.0)
+    machine = simulation.life(1).machine
+    assert machine._seeks_at is None
+    simulation.crash(0)
+    simulation.run(500.0 + 2 * simulation.timeouts.exclude_ms)
+    assert machine._seeks_at is not None
+    simulation.begin_again(0)
+    simulation.run(simulation.now + 2_000.0)
+    assert simulation.life(0).views[-1].number > 2
+    assert machine._seeks_at is None
+
+
+def test_only_a_process_that_asks_takes_hints_and_only_some() -> None:
+    machine = SimulatedMembers(3, 1).begin(1).machine
+    machine.datagrams_to_send()
+    for port in range(100):
+        machine.addressed(("127.0.0.9", 1_000 + port))
+        machine.addressed(("127.0.0.9", 1_000))
+    assert len(machine.datagrams_to_send()) == membership._LEADS_MAX
