@@ -313,10 +313,12 @@ class ViewChange:
             case ReportMessage():
                 self.heard.setdefault(sender, message)
                 self._look()
-            case Lacking():
+            case Lacking() if sender not in self._lacking:
                 self._lacking.add(sender)
                 if self._value is not None:
                     self._outputs.append(Send(sender, Offer(self._value)))
+            case Lacking():
+                pass  # it says so again, and has an offer or will get one
             case Offer(value=value):
                 self._offer = self._offer or value
                 self._take_offer()
