@@ -167,6 +167,8 @@ ENTRIES: tuple[Entry, ...] = (
         "antiphon.spec.protocols.irbp.two_views_checked:TwoViewsChecked",
         claims_at="antiphon.spec.claims.irbp_two_views:TWO_VIEWS",
         family="irb",
+        binding_at="antiphon.conformance.compare.bindings.irbp_two_views:TWO_VIEWS",
+        runs=False,
     ),
     Entry(
         "irbp-whole-view",
@@ -204,6 +206,13 @@ ENTRIES: tuple[Entry, ...] = (
         family="seq",
         refinement_at="antiphon.spec.protocols.sequencer.refinement:SEQUENCER",
         binding_at="antiphon.conformance.compare.bindings.sequencer:SEQUENCER",
+    ),
+    Entry(
+        "sequencer-listed",
+        "SEQUENCER under the view change of figure 32: a message is delivered when all of the list have it",
+        "antiphon.spec.protocols.sequencer.on_lists:SequencerOnListsChecked",
+        binding_at="antiphon.conformance.compare.bindings.sequencer_listed:SEQUENCER_ON_LISTS",
+        runs=False,
     ),
     Entry(
         "dtp",
@@ -327,6 +336,14 @@ ENTRIES: tuple[Entry, ...] = (
         family="tot",
         refinement_at="antiphon.spec.protocols.total.refinement:TOTAL",
         binding_at="antiphon.conformance.compare.bindings.total:TOTAL",
+    ),
+    Entry(
+        "total-listed",
+        "JavaGroups' TOTAL under the view change of figure 32: a message is delivered when all of the list "
+        "have it",
+        "antiphon.spec.protocols.total.on_lists:TotalOnListsChecked",
+        binding_at="antiphon.conformance.compare.bindings.total_listed:TOTAL_ON_LISTS",
+        runs=False,
     ),
     Entry(
         "ordering",

@@ -55,7 +55,7 @@ class IrbpBinding(ListedBinding):
     """
     faults = FAULTS
     joint = frozenset({"listed", "called", "decision"})
-    internal = ("sequence", "settle", "deliver", "report", "propose", "adopt")
+    internal: tuple[str, ...] = ("sequence", "settle", "deliver", "report", "propose", "adopt")
     exempt: Mapping[str, str] = {
         "data": "what of `sent` is a message, as an invariant of the specification says",
         "acks": "what of `sent` is an acknowledgement, as an invariant says",
@@ -171,7 +171,7 @@ class IrbpBinding(ListedBinding):
         past, core, change = snapshot.past, snapshot.core, snapshot.change
         gone = past.down or past.left
         reported, bodies = self._reported(past)
-        ringed: Mapping[str, object] = _NOTHING if gone else self._ring(past, core)
+        ringed: Mapping[str, object] = _NOTHING if gone else self.ring(past, core)
         views = int(self.program.constants["views"])
         version, called = len(past.lists), bool(change.kinds)
         lists = [frozenset(map(Process, members)) for members in past.lists]
@@ -195,7 +195,7 @@ class IrbpBinding(ListedBinding):
             return Phase.normal
         return Phase.changing if snapshot.change.value is None else Phase.agreeing
 
-    def _ring(self, past: Past, core: Snapshot) -> Mapping[str, object]:
+    def ring(self, past: Past, core: Snapshot) -> Mapping[str, object]:
         """Return the values of the variables of the normal phase."""
         kept = {name for _, name in core.numbers}
         over = (

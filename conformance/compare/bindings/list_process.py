@@ -9,8 +9,8 @@ This module must not know a protocol or the variables of a specification.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, cast
 
 from antiphon.conformance.compare.bindings.core_binding import GROUP, NOW
 from antiphon.impl.membership import consensus, view_change
@@ -18,7 +18,7 @@ from antiphon.impl.membership.member import Member
 from antiphon.impl.membership.succession import Roster, Succession
 from antiphon.impl.membership.view_change import Decision, ViewChange
 from antiphon.impl.protocols.core import Delivery, Implementation, Send
-from antiphon.impl.protocols.flush import Report
+from antiphon.impl.protocols.flush import Flushes, Report
 from antiphon.impl.tracing import NULL_TRACER
 from antiphon.impl.transport import wire
 
@@ -95,8 +95,30 @@ class Past(NamedTuple):
     reports: tuple[tuple[Past, Report], ...] = ()
     """Reports of the process, one for each list, with the meaning of names there."""
     suspected: frozenset[int] = frozenset()
+    given_up: frozenset[int] = frozenset()
+    """Members that the slow detector suspects too; all of `suspected` where there is one detector."""
     down: bool = False
     left: bool = False
+    cores: tuple[int, ...] = ()
+    """Number of members that order messages, the first ones, of each list; () if all do on every list."""
+    regular: tuple[bool, ...] = ()
+    """For each list, whether it is a regular view; () if all are."""
+    own: frozenset[int] = frozenset()
+    """Messages that the process has broadcast, where lists may end without them."""
+    values: tuple[tuple[Past, Decision | None], ...] = ()
+    """Values that the process has proposed for the lists after earlier ones, with the meaning of names."""
+    abandoned: frozenset[int] = frozenset()
+    """Members that the process had given up when it reported on an earlier list."""
+
+    @property
+    def rosters(self) -> tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]:
+        """Return all lists, and how many members order messages on each."""
+        return self.lists, self.cores
+
+    @property
+    def core(self) -> int:
+        """Return the number of members that order messages on the present list."""
+        return self.cores[-1] if self.cores else len(self.members)
 
     @property
     def members(self) -> tuple[int, ...]:
@@ -141,6 +163,35 @@ def changed(past: Past, **changes: Any) -> Past:
     return past._replace(**changes)
 
 
+class Alone:
+    """Stand-in for the core of a list with a single member, which exchanges no messages and does nothing."""
+
+    violations: Mapping[object, int] = {}
+    caught_up = lost = False
+
+    def start(self, now: float) -> None:
+        """Do nothing: there is no other member to greet."""
+
+    def outputs(self) -> list[Send[Any]]:
+        """Return no messages."""
+        return []
+
+    def deliveries(self) -> list[Delivery]:
+        """Return no deliveries."""
+        return []
+
+    def accept(self, now: float) -> bool:
+        """Return False: there is no token."""
+        del now
+        return False
+
+    def snapshot(self) -> None:
+        """Return None, the only state."""
+
+    def restore(self, snapshot: None, now: float) -> None:
+        """Do nothing: there is one state."""
+
+
 class Kinds(NamedTuple):
     """Classes of the machines of a process, faulty ones where a fault is planted."""
 
@@ -163,13 +214,13 @@ class ListProcess:
         count = len(members)
         listed: Callable[..., Any] | None = kinds.implementation.listed
         assert listed is not None, "the protocol has lists"
-        self.core: Any = listed(at, count, count, NULL_TRACER)
+        self.core: Any = listed(at, count, past.core, NULL_TRACER) if count > 1 else Alone()
         self.service = Service(at, count)
         external = kinds.implementation.external
         self.change = kinds.change(at, count, external=external, agreement=self.service)
-        roster = Roster(len(past.lists), tuple(MEMBERS[one] for one in members), count)
-        self.succession = kinds.succession(roster, at, self.core, self._deliver, self.change)
-        self.admission = wire.Admission(kinds.codec, GROUP, at, count)
+        roster = Roster(len(past.lists), tuple(MEMBERS[one] for one in members), past.core)
+        self.succession = kinds.succession(roster, at, cast(Flushes, self.core), self._deliver, self.change)
+        self.admission = wire.Admission(kinds.codec, GROUP, at, max(count, 2))
         self.adopted: list[Delivery] = []
         """Deliveries of the last `adopt`."""
 

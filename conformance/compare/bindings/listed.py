@@ -98,6 +98,8 @@ class ListedBinding(ABC):
                 raise SpecError(f"{told}: leave {name} out")
         self.members = int(self.program.constants["processes"])
         self.restores = 0
+        self.in_vain = False
+        """True in a step that receives a message which changes nothing."""
         kind = None if fault is None else self.faults[fault]
         is_change = kind is not None and issubclass(kind, ViewChange)
         is_succession = kind is not None and issubclass(kind, Succession)
@@ -129,6 +131,11 @@ class ListedBinding(ABC):
         """Return True if the message is for one receiver, and not for all other members of the list."""
         del packet
         return False
+
+    def answer_to(self, packet: object) -> type | None:
+        """Return the type of the packet that answers a message which changes nothing; None if none does."""
+        del packet
+        return None
 
     @abstractmethod
     def call_packet(self, me: int, past: Past) -> object:
@@ -206,13 +213,14 @@ class ListedBinding(ABC):
         """Perform the step on the machines of process `me`."""
         process = self._live[me]
         if self._standing[me] != snapshot:
-            if process.past.lists != snapshot.past.lists:
+            if process.past.rosters != snapshot.past.rosters:
                 process = self._live[me] = ListProcess(self._kinds, me, snapshot.past)
             process.restore(snapshot)
             self.restores += 1
         self._standing[me] = None
+        self.in_vain = step.action == "arrive_in_vain"
         try:
-            events = self._act(process, me, step, datagram)
+            events = self.take(process, me, step, datagram)
         except Refused:
             raise
         except Exception as crash:
@@ -221,8 +229,11 @@ class ListedBinding(ABC):
         if process.core.violations:
             raise Refused(f"process {me} counts a protocol violation: {dict(process.core.violations)}")
         effect = self._effect(process, me, events)
-        if step.action == "arrive_in_vain" and effect.sent:
-            raise Refused(f"process {me} sends {effect.sent[0][0]} again for what it has")
+        if self.in_vain:
+            answer = None if process.succession.stopped else self.answer_to(step.arguments[1])
+            if [type(packet) for packet, _ in effect.sent] != ([] if answer is None else [answer]):
+                told = [packet for packet, _ in effect.sent]
+                raise Refused(f"process {me} sends {told} for what it has")
         return effect
 
     def drive(self, me: int, snapshot: Any, step: Step | None, datagram: bytes | None) -> None:  # noqa: B027
@@ -302,7 +313,7 @@ class ListedBinding(ABC):
         """Return separate machines, set to this snapshot, that may be changed to compute offers."""
         key = me, snapshot.past.members
         probe = self._probes.get(key)
-        if probe is None or probe.past.lists != snapshot.past.lists:
+        if probe is None or probe.past.rosters != snapshot.past.rosters:
             probe = self._probes[key] = ListProcess(self._kinds, me, snapshot.past)
         probe.restore(snapshot)
         return probe
@@ -310,17 +321,21 @@ class ListedBinding(ABC):
     # Helpers ------------------------------------------------------------------------------------------------
 
     def _fresh(self, me: int) -> ListProcess:
-        return ListProcess(self._kinds, me, Past((tuple(range(self.members)),)))
+        return ListProcess(self._kinds, me, self.first_past())
 
-    def _act(self, process: ListProcess, me: int, step: Step, datagram: bytes | None) -> tuple[object, ...]:
+    def first_past(self) -> Past:
+        """Return the past of a process on the first list."""
+        return Past((tuple(range(self.members)),))
+
+    def take(self, process: ListProcess, me: int, step: Step, datagram: bytes | None) -> tuple[object, ...]:
         """Take the step. Return the events of the specification that it emits."""
         p, past = Process(me), process.past
         match step:
             case Step("suspect" | "detect", (_, Process(index=of) as q)):
-                self._suspect(process, past.suspected | {of})
+                self.suspect(process, past.suspected | {of})
                 return (Suspect(p, q),)
             case Step("trust", (_, Process(index=of) as q)):
-                self._suspect(process, past.suspected - {of})
+                self.suspect(process, past.suspected - {of})
                 return (Trust(p, q),)
             case Step("crash"):
                 process.note(down=True)
@@ -366,10 +381,16 @@ class ListedBinding(ABC):
         if not done:
             raise Refused(f"process {me} has nothing to do for {step.action}")
 
-    def _suspect(self, process: ListProcess, suspected: frozenset[int]) -> None:
-        past = process.note(suspected=suspected)
-        places = frozenset(at for at, one in enumerate(past.members) if one in suspected)
-        process.change.suspect(places, places)
+    def suspect(
+        self, process: ListProcess, suspected: frozenset[int], given_up: frozenset[int] | None = None
+    ) -> None:
+        """Hand the suspicions of both detectors to the change; without `given_up` the two suspect alike."""
+        past = process.note(suspected=suspected, given_up=suspected if given_up is None else given_up)
+        some, all_of_both = (
+            frozenset(at for at, one in enumerate(past.members) if one in those)
+            for those in (past.suspected, past.given_up)
+        )
+        process.change.suspect(some, all_of_both)
 
     def _arrive(self, process: ListProcess, me: int, datagram: bytes) -> tuple[object, ...]:
         """Take a message of the change, or of the protocol. A process that has stopped its core ignores the
@@ -409,27 +430,37 @@ class ListedBinding(ABC):
         if isinstance(follows, Out):
             process.note(left=True)
             return (*events, Crash(p))
-        return (*events, self._go_on(process, me, decision, follows))
+        return (*events, *self.go_on(process, me, follows))
 
-    def _go_on(self, process: ListProcess, me: int, decision: Decision, follows: Next) -> Install:
-        past, core = process.past, process.core.snapshot()
-        members = tuple(MEMBERS.index(member) for member in follows.roster.members)
-        if follows.roster.core != len(members) or follows.roster.number != len(past.lists) + 1:
+    def go_on(self, process: ListProcess, me: int, follows: Next) -> tuple[object, ...]:
+        """Begin the next list, as a membership does. Return the event of a view that the application sees."""
+        number, members = follows.roster.number, follows.roster.members
+        if number != len(process.past.lists) + 1 or MEMBERS[me] not in members:
             raise Refused(f"process {me} goes on with {follows.roster}")
-        past = changed(
+        past = self.past_after(process, follows)
+        following = self._live[me] = ListProcess(self._kinds, me, past)
+        self.suspect(following, past.suspected, past.given_up)
+        following.core.start(NOW)
+        self.rest(following)
+        return (Install(Process(me), number, frozenset(map(Process, past.members))),)
+
+    def past_after(self, process: ListProcess, follows: Next) -> Past:
+        """Return the past of a process that begins the next list, all of whose members order messages."""
+        past, core, roster = process.past, process.core.snapshot(), follows.roster
+        members = tuple(MEMBERS.index(member) for member in roster.members)
+        if roster.core != len(members):
+            raise Refused(f"a process goes on with {roster}")
+        suspected = past.suspected if self.keeps_suspicions else past.suspected.intersection(members)
+        return changed(
             past,
             lists=(*past.lists, members),
             base=past.base + self.last_number(core),
             over=past.delivered,
             broadcasts=past.broadcasts + self.broadcasts(core),
-            decisions=(*past.decisions, (past.names, decision)),
-            suspected=past.suspected if self.keeps_suspicions else past.suspected.intersection(members),
+            decisions=(*past.decisions, (past.names, follows.decision)),
+            suspected=suspected,
+            given_up=suspected,
         )
-        following = self._live[me] = ListProcess(self._kinds, me, past)
-        self._suspect(following, past.suspected)
-        following.core.start(NOW)
-        self.rest(following)
-        return Install(Process(me), len(past.lists), frozenset(map(Process, members)))
 
     # What is sent -------------------------------------------------------------------------------------------
 
@@ -445,7 +476,7 @@ class ListedBinding(ABC):
                 envelope = self.codec.envelope(GROUP, process.at, 1, message)
                 receivers.setdefault((packet, b"p" + self.codec.encode(envelope)), []).append(to)
         for to, message in process.change.outputs():
-            packet = self._packet_of_change(me, past, message)
+            packet = self.change_packet(me, past, message, to)
             datagram = _CHANGE + _encoder.encode((process.at, message))
             receivers.setdefault((packet, datagram), []).append(to)
         others = [at for at in range(len(past.members)) if at != process.at]
@@ -456,7 +487,9 @@ class ListedBinding(ABC):
         after = self._standing[me] = process.snapshot()
         return Effect(after, tuple(receivers), events)
 
-    def _packet_of_change(self, me: int, past: Past, message: view_change.Message) -> object:
+    def change_packet(self, me: int, past: Past, message: view_change.Message, to: int) -> object:
+        """Return the specification's packet for a message of the change to the member at a place."""
+        del to
         match message:
             case Call(kind=Kind.REGULAR):
                 return self.call_packet(me, past)

@@ -49,11 +49,15 @@ def sequencer(*, kind: type[Core] = Core, **settings: float) -> Implementation[M
     return Implementation.of(MESSAGES, kind, replace(DEFAULTS, **settings), Network.FIFO)
 
 
-def sequencer_listed(settings: Settings = DEFAULTS) -> Implementation[Any]:
-    """Return SEQUENCER as an implementation for the lists of a group whose members change."""
+def sequencer_listed(
+    settings: Settings = DEFAULTS, kind: type[ListedCore] = ListedCore
+) -> Implementation[Any]:
+    """Return SEQUENCER as an implementation for the lists of a group whose members change, with cores of this
+    class.
+    """
 
     def listed(me: int, members: int, taking_part: int, tracer: Tracer) -> ListedCore:
-        return ListedCore(me, members, settings, core=taking_part, tracer=tracer)
+        return kind(me, members, settings, core=taking_part, tracer=tracer)
 
     def whole(me: int, members: int, tracer: Tracer) -> ListedCore:
         return listed(me, members, members, tracer)

@@ -73,6 +73,25 @@ V_AGAIN: dict[str, Any] = {**V_TWO, "messages": 2, "false_suspicions": 2, "views
 V_CRASH: dict[str, Any] = {**V_TWO, "processes": 3, "crashes": 1, "false_suspicions": 0}
 V_WRONG: dict[str, Any] = {**V_TWO, "processes": 3}
 
+Y_TWO: dict[str, Any] = {"processes": 2, "messages": 0, "highest": 2, "crashes": 0, "false_suspicions": 1}
+Y_PAIR: dict[str, Any] = {**Y_TWO, "messages": 1, "highest": 4}
+Y_CRASH: dict[str, Any] = dict(bound_protocol("irbp-two-views").small)
+Y_WRONG: dict[str, Any] = {**Y_CRASH, "crashes": 0, "false_suspicions": 1, "brief": False}
+Y_OUTSIDE: dict[str, Any] = {**Y_CRASH, "outside": 1, "brief": False, "nobody_given_up": True}
+Y_MISLED: dict[str, Any] = {**Y_PAIR, "misjudgements": 1}
+Y_SENDS: dict[str, Any] = {**Y_OUTSIDE, "messages": 1, "brief": True}
+Y_QUIET: dict[str, Any] = {**Y_OUTSIDE, "crashes": 0, "views": 1}
+Y_HEARS: dict[str, Any] = {**Y_QUIET, "messages": 1, "highest": 4}
+Y_GONE: dict[str, Any] = {**Y_OUTSIDE, "room": 0}
+Y_BACK: dict[str, Any] = {**Y_GONE, "crashes": 0, "false_suspicions": 1}
+
+L_ONE: dict[str, Any] = {"processes": 2, "messages": 1, "highest": 1, "crashes": 0, "false_suspicions": 1}
+L_TWO: dict[str, Any] = {**L_ONE, "messages": 2, "highest": 2}
+L_AGAIN: dict[str, Any] = {**L_TWO, "false_suspicions": 2, "views": 3}
+L_CRASH: dict[str, Any] = dict(bound_protocol("total-listed").small)
+L_BOTH: dict[str, Any] = {**L_CRASH, "messages": 2, "highest": 2}
+L_WRONG: dict[str, Any] = {**L_CRASH, "crashes": 0, "false_suspicions": 1}
+
 ONE_SIDE = "steps that only one side would take"
 REFUSED = "the implementation refuses the step"
 TIMERS = "the timers that run, milliseconds left and back-off"
@@ -117,6 +136,29 @@ AGREE = [
     pytest.param("vsc", {**V_CRASH, "messages": 2}, 31_934, 158_635, marks=pytest.mark.deep),
     pytest.param("vsc", V_WRONG, 90_104, 621_398, marks=pytest.mark.deep),
     pytest.param("vsc", V_AGAIN, 18_586, 67_977, marks=pytest.mark.deep),
+    ("irbp-two-views", Y_TWO, 90, 206),
+    ("irbp-two-views", Y_QUIET, 82, 198),
+    pytest.param("irbp-two-views", Y_PAIR, 1_014, 2_599, marks=pytest.mark.deep),
+    pytest.param("irbp-two-views", Y_MISLED, 13_580, 37_329, marks=pytest.mark.deep),
+    pytest.param("irbp-two-views", Y_SENDS, 92_810, 476_043, marks=pytest.mark.deep),
+    pytest.param("irbp-two-views", Y_HEARS, 1_478, 4_746, marks=pytest.mark.deep),
+    pytest.param("irbp-two-views", Y_CRASH, 13_276, 44_532, marks=pytest.mark.deep),
+    pytest.param("irbp-two-views", Y_BACK, 51_498, 283_678, marks=pytest.mark.deep),
+    pytest.param("irbp-two-views", Y_GONE, 39_202, 187_092, marks=pytest.mark.deep),
+    pytest.param("irbp-two-views", Y_OUTSIDE, 39_254, 187_048, marks=pytest.mark.deep),
+    pytest.param("irbp-two-views", Y_WRONG, 55_544, 292_534, marks=pytest.mark.deep),
+    ("sequencer-listed", L_ONE, 227, 598),
+    pytest.param("sequencer-listed", L_TWO, 1_003, 3_489, marks=pytest.mark.deep),
+    pytest.param("sequencer-listed", L_AGAIN, 5_798, 19_278, marks=pytest.mark.deep),
+    pytest.param("sequencer-listed", L_CRASH, 1_582, 5_716, marks=pytest.mark.deep),
+    pytest.param("sequencer-listed", L_BOTH, 9_862, 48_385, marks=pytest.mark.deep),
+    pytest.param("sequencer-listed", L_WRONG, 38_560, 240_685, marks=pytest.mark.deep),
+    ("total-listed", L_ONE, 227, 598),
+    pytest.param("total-listed", L_TWO, 1_480, 5_702, marks=pytest.mark.deep),
+    pytest.param("total-listed", L_AGAIN, 7_804, 27_786, marks=pytest.mark.deep),
+    pytest.param("total-listed", L_CRASH, 3_710, 15_617, marks=pytest.mark.deep),
+    pytest.param("total-listed", L_BOTH, 52_689, 308_227, marks=pytest.mark.deep),
+    pytest.param("total-listed", L_WRONG, 102_236, 706_533, marks=pytest.mark.deep),
 ]
 """A core, a model, its states and its transitions."""
 
@@ -342,6 +384,83 @@ CAUGHT: dict[tuple[str, str], tuple[dict[str, Any], int, str]] = {
     ("vsc", "tells-stability-to-one"): (V_CRASH, 5, REFUSED),
     ("vsc", "waits-for-nobody"): (V_CRASH, 5, ONE_SIDE),
     ("vsc", "waits-for-the-suspected"): (V_CRASH, 5, ONE_SIDE),
+    ("irbp-two-views", "answers-without-bodies"): (Y_HEARS, 11, "process 0 is asked for all numbers"),
+    ("irbp-two-views", "asks-one-member"): (Y_HEARS, 5, "process 1 asks, turn 2"),
+    ("irbp-two-views", "awaits-externals"): (Y_HEARS, 2, ONE_SIDE),
+    ("irbp-two-views", "believes-itself-alone"): (Y_CRASH, 10, "variable proposal"),
+    ("irbp-two-views", "comes-back-lacking"): (Y_HEARS, 8, "process 1 lacks nothing"),
+    ("irbp-two-views", "comes-back-unheard"): (Y_HEARS, 0, "process 1 lacks nothing"),
+    ("irbp-two-views", "excludes-externals"): (Y_BACK, 16, "events"),
+    ("irbp-two-views", "excludes-the-suspected"): (Y_CRASH, 11, "variable proposal"),
+    ("irbp-two-views", "externals-keep"): (Y_HEARS, 7, "variable kept"),
+    ("irbp-two-views", "gives-up-at-once"): (Y_HEARS, 0, "1 say to process 1: gone to 1"),
+    ("irbp-two-views", "goes-on-lacking"): (Y_BACK, 22, "events"),
+    ("irbp-two-views", "goes-on-with-few"): (Y_GONE, 12, REFUSED),
+    ("irbp-two-views", "keeps-nothing"): (Y_HEARS, 3, "variable kept"),
+    ("irbp-two-views", "keeps-the-oldest"): ({**Y_OUTSIDE, "room": 1}, 24, "variable kept"),
+    ("irbp-two-views", "keeps-the-other-call"): (Y_CRASH, 9, "variable sent"),
+    ("irbp-two-views", "lacks-in-silence"): (Y_GONE, 12, "variable sent"),
+    ("irbp-two-views", "lists-externals-first"): (Y_CRASH, 13, "variable listed"),
+    ("irbp-two-views", "lists-the-incomplete"): (Y_BACK, 17, "variable proposal"),
+    ("irbp-two-views", "merges-all-kept"): (Y_OUTSIDE, 20, "variable proposal"),
+    ("irbp-two-views", "merges-for-the-heard"): (Y_OUTSIDE, 16, "variable proposal"),
+    ("irbp-two-views", "merges-nothing-kept"): (Y_OUTSIDE, 12, "variable phase"),
+    ("irbp-two-views", "never-excludes"): (Y_CRASH, 9, "variable proposal"),
+    ("irbp-two-views", "never-gives-up"): (Y_HEARS, 0, "2 say to process 1: gone to 1"),
+    ("irbp-two-views", "offers-nothing"): (Y_OUTSIDE, 16, "variable sent"),
+    ("irbp-two-views", "offers-to-nobody-before"): (Y_OUTSIDE, 16, "variable sent"),
+    ("irbp-two-views", "passes-to-externals"): (Y_HEARS, 0, "2 say to process 1: gone to 1"),
+    ("irbp-two-views", "puts-all-in-the-core"): (Y_CRASH, 13, "variable listed"),
+    ("irbp-two-views", "refuses-offers"): (Y_OUTSIDE, 17, "variable phase"),
+    ("irbp-two-views", "reports-nobody-given-up"): (Y_CRASH, 5, "variable abandoned"),
+    ("irbp-two-views", "says-more-is-gone"): (Y_GONE, 3, "process 2 is asked for all numbers"),
+    ("irbp-two-views", "says-nothing-is-gone"): (Y_GONE, 3, "process 2 is asked for all numbers"),
+    ("irbp-two-views", "sorts-the-list"): (Y_OUTSIDE, 13, "variable numbered"),
+    ("irbp-two-views", "takes-one-call"): (Y_CRASH, 6, "variable sent"),
+    ("irbp-two-views", "tries-again"): (Y_GONE, 12, ONE_SIDE),
+    ("irbp-two-views", "tries-once"): (Y_GONE, 12, "variable lacking"),
+    ("irbp-two-views", "waits-for-the-slow-detector"): (Y_CRASH, 7, ONE_SIDE),
+    ("sequencer-listed", "acknowledges-again"): (L_ONE, 3, REFUSED),
+    ("sequencer-listed", "acknowledges-nothing"): (L_ONE, 2, "variable sent"),
+    ("sequencer-listed", "acknowledges-the-next"): (L_ONE, 2, "variable sent"),
+    ("sequencer-listed", "acknowledges-to-all"): (L_CRASH, 2, REFUSED),
+    ("sequencer-listed", "adopts-again"): (L_ONE, 14, "events"),
+    ("sequencer-listed", "adopts-in-reverse"): (L_TWO, 13, "events"),
+    ("sequencer-listed", "adopts-one-less"): (L_ONE, 12, "events"),
+    ("sequencer-listed", "believes-the-last"): (L_TWO, 7, "variable acknowledged"),
+    ("sequencer-listed", "counts-one"): (L_CRASH, 3, "events"),
+    ("sequencer-listed", "delivers-when-ordered"): (L_ONE, 1, "the implementation raises"),
+    ("sequencer-listed", "merges-without-the-unordered"): (L_TWO, 9, "variable proposal"),
+    ("sequencer-listed", "orders-for-one"): (L_ONE, 1, "variable sent"),
+    ("sequencer-listed", "reports-all-is-stable"): (L_ONE, 4, REFUSED),
+    ("sequencer-listed", "reports-all-own"): (L_ONE, 4, "variable reported"),
+    ("sequencer-listed", "reports-no-numbers"): (L_ONE, 4, "variable reported"),
+    ("sequencer-listed", "reports-no-own"): (L_TWO, 5, "variable bodies"),
+    ("sequencer-listed", "tells-nothing"): (L_ONE, 3, "variable sent"),
+    ("sequencer-listed", "tells-the-first"): (L_CRASH, 5, REFUSED),
+    ("sequencer-listed", "tells-the-last"): (L_TWO, 5, "variable sent"),
+    ("total-listed", "acknowledges-news"): (L_ONE, 3, REFUSED),
+    ("total-listed", "acknowledges-nothing"): (L_ONE, 2, "variable sent"),
+    ("total-listed", "acknowledges-the-highest"): (L_TWO, 4, "variable sent"),
+    ("total-listed", "acknowledges-to-all"): (L_CRASH, 2, REFUSED),
+    ("total-listed", "adopts-in-reverse"): (L_TWO, 13, "events"),
+    ("total-listed", "adopts-one-less"): (L_ONE, 12, "events"),
+    ("total-listed", "answers-nothing"): (L_ONE, 4, REFUSED),
+    ("total-listed", "answers-with-the-last"): (L_TWO, 5, "variable sent"),
+    ("total-listed", "believes-the-last"): (L_TWO, 7, "variable acknowledged"),
+    ("total-listed", "believes-the-last-notice"): (L_TWO, 9, "variable stable_to"),
+    ("total-listed", "counts-one"): (L_CRASH, 3, "events"),
+    ("total-listed", "delivers-when-numbered"): (L_ONE, 1, "events"),
+    ("total-listed", "drops-early-messages"): (L_TWO, 4, "variable queue"),
+    ("total-listed", "merges-without-the-unordered"): (L_TWO, 9, "variable proposal"),
+    ("total-listed", "numbers-again"): (L_TWO, 4, REFUSED),
+    ("total-listed", "passes-one"): (L_TWO, 5, "variable numbered"),
+    ("total-listed", "reports-all-is-stable"): (L_ONE, 4, REFUSED),
+    ("total-listed", "reports-no-numbers"): (L_ONE, 4, "variable reported"),
+    ("total-listed", "reports-no-own"): (L_TWO, 5, "variable bodies"),
+    ("total-listed", "reports-the-queue"): (L_TWO, 7, REFUSED),
+    ("total-listed", "tells-nothing"): (L_ONE, 3, "variable sent"),
+    ("total-listed", "tells-the-first"): (L_CRASH, 5, REFUSED),
 }
 """Step of the shortest run at which each fault shows, and the difference that it makes."""
 
@@ -357,11 +476,15 @@ LONG = {
     ("irbp", "lives-on"),
     ("irbp", "proposes-twice"),
     ("irbp", "reports-up-to-the-gap"),
+    *(key for key, (model, *_) in CAUGHT.items() if key[0] == "irbp-two-views" and model is not Y_HEARS),
 }
 """Ten thousand transitions or more lie before them."""
 
+LISTED = ("irbp", "irbp-two-views", "sequencer-listed", "total-listed", "vsc")
+"""Cores that are walked through changes of views."""
+
 MANY = [
-    key for key in CAUGHT if key not in LONG and key[0] in ("chandra-toueg", "irbp", "reformation", "vsc")
+    key for key in CAUGHT if key not in LONG and key[0] in (*LISTED, "chandra-toueg", "reformation")
 ]
 """The cores with the most faults: every third of these is tried each time, all with `make check-deep`."""
 
