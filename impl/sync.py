@@ -29,13 +29,13 @@ import atexit
 import contextlib
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
 from types import TracebackType
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 from antiphon.impl.errors import GroupClosed
 from antiphon.impl.group import Address, Event, Group, Identifier, Keyring, Statistics, Wait
-from antiphon.impl.joined import LEAVING_S, JoinedEvent, JoinedGroup, Sent
+from antiphon.impl.joined import LEAVING_S, JoinedEvent, JoinedGroup, JoinedStatistics, Sent, Suspected
 from antiphon.impl.loops import new_event_loop
 from antiphon.impl.membership.member import Member, View
 
@@ -322,6 +322,57 @@ class SyncJoinedGroup(_BlockingGroup[JoinedGroup, JoinedEvent]):
     def view(self) -> View | None:
         """Return the last view, also before the application has taken its event; None before the first."""
         return self._group.view
+
+    @property
+    def name(self) -> str:
+        """Name of this member. Raises `GroupClosed` before the group is open."""
+        return self._group.name
+
+    @property
+    def keys(self) -> Keyring | None:
+        """Keys in use and keys that are accepted; None for a group without one."""
+        return self._group.keys
+
+    @property
+    def statistics(self) -> JoinedStatistics:
+        """Counts so far. Raises `GroupClosed`."""
+        return self._wait(self._of_group(lambda group: group.statistics), None)
+
+    @property
+    def suspicions(self) -> tuple[Suspected, ...]:
+        """The last changes of mind of this member about others, the oldest first. Raises `GroupClosed`."""
+        return self._wait(self._of_group(lambda group: group.suspicions), None)
+
+    @property
+    def suspected(self) -> tuple[Suspected, ...]:
+        """For each member of the view that this one suspects now, when and why it began to. Raises
+        `GroupClosed`.
+        """
+        return self._wait(self._of_group(lambda group: group.suspected), None)
+
+    @property
+    def reached(self) -> int:
+        """Number of members that this member reaches, with itself; 0 before the first view."""
+        return self._group.reached
+
+    @property
+    def waits(self) -> tuple[str, ...]:
+        """The messages that this member needs now. Raises `GroupClosed`."""
+        return self._wait(self._of_group(lambda group: group.waits), None)
+
+    @property
+    def waiting(self) -> int:
+        """Number of calls of `broadcast` that wait."""
+        return self._group.waiting
+
+    @property
+    def untaken(self) -> int:
+        """Number of events that the application has not taken."""
+        return self._group.untaken
+
+    async def _of_group(self, ask: Callable[[JoinedGroup], T]) -> T:
+        """Ask the group in its own thread, where nothing changes meanwhile."""
+        return ask(self._group)
 
 
 class _Stored:

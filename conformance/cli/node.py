@@ -26,10 +26,11 @@ from antiphon.conformance.cli import documents, options, output, streams
 from antiphon.impl.errors import GroupFailed, InvalidKey, LocalError
 from antiphon.impl.event_log import EventLog
 from antiphon.impl.group import Event, Group
-from antiphon.impl.joined import IRBP, JoinedEvent, JoinedGroup
+from antiphon.impl.joined import JoinedEvent, JoinedGroup
 from antiphon.impl.keys import read_keys
 from antiphon.impl.lines import lines
 from antiphon.impl.loops import run
+from antiphon.impl.member_log import MemberLog
 from antiphon.impl.membership.member import Blocked, Member, View
 from antiphon.impl.protocols.core import Delivery
 from antiphon.impl.registry import DEFAULT, delivering, known_protocols
@@ -37,6 +38,9 @@ from antiphon.impl.transport.addresses import Address, parsed, shown
 
 FAILED = 1
 """Exit code when the group cannot go on."""
+
+STALL_S = 30.0
+"""Seconds of silence, or of waiting, after which a member of a fixed group fails."""
 
 
 def node(
@@ -76,6 +80,25 @@ def node(
     called: Annotated[
         str | None, typer.Option("--as", metavar="TEXT", help="What this member is called; else its address.")
     ] = None,
+    bootstrap: Annotated[
+        bool, typer.Option("--bootstrap", help="Found the group alone: only at its first start.")
+    ] = False,
+    advertise: Annotated[
+        str | None,
+        typer.Option(
+            "--advertise", metavar="HOST:PORT", help="Where the others reach this process, if not at --bind."
+        ),
+    ] = None,
+    profile: Annotated[
+        str | None,
+        typer.Option(
+            "--profile", help="Timeouts of a group that processes join: local, lan or wan. Without: lan."
+        ),
+    ] = None,
+    on_exclusion: Annotated[
+        str | None,
+        typer.Option("--on-exclusion", help="After an exclusion: rejoin or fail. Without: rejoin."),
+    ] = None,
     protocol: Annotated[
         str | None,
         typer.Option("--protocol", help=f"One of {', '.join(known_protocols())}. Without: {DEFAULT}."),
@@ -96,9 +119,13 @@ def node(
         ),
     ] = None,
     stall: Annotated[
-        float,
-        typer.Option("--stall", help="Fail after so many seconds of silence of a member, or of waiting."),
-    ] = 30.0,
+        float | None,
+        typer.Option(
+            "--stall",
+            help="Fail after so many seconds of silence of a member, or of waiting.",
+            show_default=f"{STALL_S:g}",
+        ),
+    ] = None,
     log: Annotated[Path | None, options.LOG] = None,
     metrics: Annotated[
         int | None,
@@ -111,18 +138,25 @@ def node(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")] = False,
 ) -> int:
     """Be a member of a group: broadcast the lines of standard input, print the deliveries."""
-    fixed = {"me": me, "members": members, "deliver": deliver, "log": log, "multicast": multicast}
+    fixed = {"me": me, "members": members, "deliver": deliver, "stall": stall, "multicast": multicast}
+    joining = {
+        "expect": expect, "as": called, "bootstrap": bootstrap or None, "advertise": advertise,
+        "profile": profile, "on-exclusion": on_exclusion,
+    }  # fmt: skip
     try:
         if seeds or bind:
             _refuse_options("--bind and --seeds", fixed)
-            return run(_take_part(_joined(name, bind, [*(seeds or ()), *(more or ())], expect, called,
-                                          protocol, key_file, metrics), key_file, json=json))  # fmt: skip
-        _refuse_options("--members", {"expect": expect, "as": called})
+            said = {"protocol": protocol, "timeouts": profile, "on_exclusion": on_exclusion, "name": called}
+            settings = {key: value for key, value in said.items() if value is not None}
+            group = _joined(name, bind, [*(seeds or ()), *(more or ())], key_file, advertise, log, metrics,
+                            expect=expect, bootstrap=bootstrap, **settings)  # fmt: skip
+            return run(_take_part(group, key_file, json=json))
+        _refuse_options("--members", joining)
         addresses = _addresses(name, [*(members or ()), *(more or ())], me or 0)
         with ExitStack() as stack:
-            group = _fixed(name, addresses, me or 0, protocol, deliver, key_file, stall, log, metrics,
-                           multicast, stack)  # fmt: skip
-            return run(_take_part(group, key_file, json=json))
+            member = _fixed(name, addresses, me or 0, protocol, deliver, key_file,
+                            STALL_S if stall is None else stall, log, metrics, multicast, stack)  # fmt: skip
+            return run(_take_part(member, key_file, json=json))
     except GroupFailed as error:
         sys.stderr.write(f"antiphon: the group cannot go on: {error}\n")
         return FAILED
@@ -140,19 +174,20 @@ def _refuse_options(kind: str, given: Mapping[str, object]) -> None:
 
 
 def _joined(
-    name: str, bind: str | None, seeds: list[str], expect: int | None, called: str | None,
-    protocol: str | None, key_file: Path | None, metrics: int | None,
+    group: str, bind: str | None, seeds: list[str], key_file: Path | None, advertise: str | None,
+    log: Path | None, metrics: int | None, **settings: Any,
 ) -> JoinedGroup:  # fmt: skip
     """Return a process that joins a group. Raise `UsageProblem` for an option that cannot be used, and the
-    errors of `Group.join`.
+    errors of `Group.join`, whose other parameters are `settings`.
     """
     if bind is None or not seeds:
         raise output.UsageProblem("who joins says where it listens, and whom to ask: --bind and --seeds")
     return Group.join(
-        name, seeds=[_address("--seeds", seed) for seed in seeds], bind=_address("--bind", bind),
-        key=None if key_file is None else read_keys(key_file), expect=expect, name=called,
-        protocol=IRBP if protocol is None else protocol,
-        metrics=None if metrics is None else _metrics(metrics),
+        group, seeds=[_address("--seeds", seed) for seed in seeds], bind=_address("--bind", bind),
+        advertise=None if advertise is None else _address("--advertise", advertise),
+        key=None if key_file is None else read_keys(key_file),
+        log=None if log is None else MemberLog(log),
+        metrics=None if metrics is None else _metrics(metrics), **settings,
     )  # fmt: skip
 
 

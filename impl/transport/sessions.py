@@ -39,8 +39,11 @@ __all__ = ["FRAME_BYTES", "MARK_BYTES", "PEERS_MAX", "Address", "Frame", "Receiv
 
 Address = tuple[str, int]
 
-PEERS_MAX = 1_024
-"""Largest number of incarnations that were heard, and of others, whose counters are kept."""
+PEERS_MAX = 2**14
+"""Largest number of incarnations that were heard whose counters are kept: more than a primary has clients."""
+
+GREETED_MAX = 1_024
+"""Largest number of other incarnations whose counters are kept, and of addresses whose greetings count."""
 
 MARK_BYTES = 4
 """Number of bytes at the head of a frame that name its group and key."""
@@ -198,7 +201,7 @@ class Sessions:
         peer = self._heard.get(target) or self._greeted.get(target)
         if peer is None:
             self._greeted[target] = peer = self._new()
-            if len(self._greeted) > PEERS_MAX:
+            if len(self._greeted) > GREETED_MAX:
                 _, gone = self._greeted.popitem(last=False)
                 self._counted = max(self._counted, gone.counter)
         elif target in self._greeted:
@@ -217,7 +220,7 @@ class Sessions:
         since, count = self._greetings.get(to, (now, 0))
         if now - since >= GREETINGS_MS:
             since, count = now, 0
-        if len(self._greetings) > PEERS_MAX:
+        if len(self._greetings) > GREETED_MAX:
             self._greetings.clear()
         if count < GREETINGS_MAX:
             self._greetings[to] = (since, count + 1)

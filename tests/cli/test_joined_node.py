@@ -19,6 +19,7 @@ from antiphon.conformance.cli import main
 Ports = Callable[[int], list[int]]
 
 COMMAND = [sys.executable, "-P", "-m", "antiphon.conformance.cli"]
+JOINS = ["node", "o", "--bind", "127.0.0.1:0", "--seeds", "h:1"]
 
 
 class Nodes:
@@ -119,6 +120,17 @@ def test_who_has_another_key_learns_nothing(nodes: Nodes, tmp_path: Path) -> Non
     assert "are the name and the key those of the group?" in error
 
 
+def test_one_alone_keeps_a_log(nodes: Nodes, tmp_path: Path) -> None:
+    first = nodes.start(0, "--bootstrap", "--profile", "local", "--log", str(tmp_path / "logs"))
+    assert line(first) == "view 1: n0"
+    say(first, "heard")
+    assert line(first) == "1 n0 heard"
+    first.send_signal(signal.SIGTERM)
+    assert first.wait(30) == 0
+    (log,) = (tmp_path / "logs").glob("member-*.ndjson")
+    assert "deliver" in log.read_text(encoding="utf-8")
+
+
 def test_nobody_who_listens_is_said(nodes: Nodes) -> None:
     code, told, error = nodes.members(nodes.at[0], "--timeout", "0.5")
     assert (code, told) == (2, "")
@@ -133,6 +145,11 @@ def test_nobody_who_listens_is_said(nodes: Nodes) -> None:
         (["node", "o", "--bind", "h:1", "--seeds", "h:1", "--members", "h:1"], "--members does not go with"),
         (["node", "o", "--bind", "h:1", "--seeds", "h:1", "--me", "1"], "--me does not go with --bind"),
         (["node", "o", "--members", "h:1", "h:2", "--expect", "2"], "--expect does not go with --members"),
+        (["node", "o", "--members", "h:1", "h:2", "--bootstrap"], "--bootstrap does not go with --members"),
+        ([*JOINS, "--stall", "-5"], "--stall does not go with --bind"),
+        ([*JOINS, "--profile", "moon"], "'local', 'lan', 'wan'"),
+        ([*JOINS, "--on-exclusion", "die"], "'rejoin' or 'fail'"),
+        ([*JOINS, "--advertise", "7"], "--advertise: '7' is no"),
         (["node", "o", "--bind", "7", "--seeds", "h:1"], "--bind: '7' is no address"),
         (["node", "o", "--bind", "127.0.0.1:0", "--seeds", "h:1", "--protocol", "rbp"], "do not change"),
         (["node", "o", "--bind", "127.0.0.1:0", "--seeds", "nowhere.invalid:1"], "nowhere.invalid"),

@@ -5,13 +5,25 @@ from __future__ import annotations
 import pytest
 
 from antiphon.impl.errors import Rejection
+from antiphon.impl.primary_backup import CLIENTS_MAX
+from antiphon.impl.transport import sessions as module
 from antiphon.impl.transport.incarnations import GREETINGS_MAX
 from antiphon.impl.transport.sealing import Keyring
-from antiphon.impl.transport.sessions import FRAME_BYTES, PEERS_MAX, Frame, Received, Sessions
+from antiphon.impl.transport.sessions import FRAME_BYTES, Frame, Received, Sessions
 from antiphon.impl.transport.wire import Rejected
 
 A, B, C = ("10.0.0.1", 1), ("10.0.0.2", 2), ("10.0.0.3", 3)
 KEY, OTHER = bytes([1]) * 32, bytes([2]) * 32
+FEW = 60
+"""Number of others whose counters are kept in these tests."""
+
+
+@pytest.fixture(autouse=True)
+def few_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the counters of few others."""
+    assert module.PEERS_MAX > CLIENTS_MAX, "each client of a primary is one"
+    for name in ("PEERS_MAX", "GREETED_MAX"):
+        monkeypatch.setattr(module, name, FEW)
 
 
 def sessions(name: str, key: bytes | None = KEY, group: str = "g") -> Sessions:
@@ -117,13 +129,13 @@ def test_greetings_are_few() -> None:
 
 def test_what_is_known_of_others_is_bounded() -> None:
     b = sessions("b")
-    for place in range(1, PEERS_MAX + 50):
+    for place in range(1, FEW + 50):
         a = Sessions("g", place.to_bytes(16), Keyring(KEY))
         a.send(B, b"b" * 16, b"hello", 0.0)
         (frame,) = a.frames_to_send()
         assert isinstance(b.received(("10.1.0.1", place), frame.data, 0.0), Received)
-    assert len(b._heard) <= PEERS_MAX
-    assert len(b._at) <= PEERS_MAX
+    assert len(b._heard) <= FEW
+    assert len(b._at) <= FEW
 
 
 def test_keys_change_without_a_pause() -> None:
@@ -153,7 +165,7 @@ def test_what_was_recorded_of_a_run_that_was_forgotten_is_refused() -> None:
     """An attacker replays a frame after enough other runs have made the receiver forget its window."""
     a, b, frame = met()
     assert isinstance(b.received(A, frame.data, 0.0), Received)
-    for number in range(PEERS_MAX + 1):
+    for number in range(FEW + 1):
         other = Sessions("g", b"c" + number.to_bytes(15), Keyring(KEY))
         other.send(B, b"b" * 16, b"hello", 0.0)
         (hello,) = other.frames_to_send()
@@ -172,12 +184,12 @@ def test_recorded_greetings_make_nobody_forget_a_member() -> None:
     """
     a, b, frame = met()
     assert isinstance(b.received(A, frame.data, 0.0), Received)
-    for number in range(PEERS_MAX + 1):
+    for number in range(FEW + 1):
         looker = Sessions("g", b"c" + number.to_bytes(15), Keyring(KEY))
         looker.send(B, None, b"look", 0.0)
         (greeting,) = looker.frames_to_send()
         assert b.received(("10.1.0.1", number), greeting.data, 0.0) is None
-    assert len(b._greeted) <= PEERS_MAX
+    assert len(b._greeted) <= FEW
     b.send(A, b"a" * 16, b"heartbeat", 0.0)
     assert kind(b.received(A, frame.data, 0.0)) is Rejection.REPLAYED
     a.send(B, b"b" * 16, b"later", 0.0)
@@ -189,7 +201,7 @@ def test_only_a_new_frame_counts_as_heard() -> None:
     """Recorded greetings of runs that were heard make none of these later than a member."""
     a, b, frame = met()
     greetings = []
-    for number in range(PEERS_MAX - 1):
+    for number in range(FEW - 1):
         looker = Sessions("g", b"c" + number.to_bytes(15), Keyring(KEY))
         looker.send(B, None, b"look", 0.0)
         looker.send(B, b"b" * 16, b"look", 0.0)
@@ -212,7 +224,7 @@ def test_a_run_that_was_forgotten_stays_so_although_it_is_sent_to() -> None:
     """Frames to a run that was forgotten do not make its recorded frames acceptable."""
     _, b, frame = met()
     assert isinstance(b.received(A, frame.data, 0.0), Received)
-    for number in range(PEERS_MAX + 1):
+    for number in range(FEW + 1):
         other = Sessions("g", b"c" + number.to_bytes(15), Keyring(KEY))
         other.send(B, b"b" * 16, b"hello", 0.0)
         (hello,) = other.frames_to_send()
@@ -226,7 +238,7 @@ def test_no_counter_seals_twice_although_who_it_is_for_was_forgotten() -> None:
     a, b, _ = met()
     b.send(A, b"a" * 16, b"secret", 0.0)
     (sealed,) = b.frames_to_send()
-    for number in range(PEERS_MAX + 1):
+    for number in range(FEW + 1):
         b.send(C, b"c" + number.to_bytes(15), b"hello", 0.0)
     b.frames_to_send()
     b.send(A, b"a" * 16, b"again", 0.0)

@@ -11,6 +11,7 @@ import pytest
 
 from antiphon import Delivery, View
 from antiphon.impl.errors import GroupClosed
+from antiphon.impl.group import Keyring
 from antiphon.impl.membership.detector import LOCAL
 from antiphon.impl.sync import SyncGroup, SyncJoinedGroup
 
@@ -98,6 +99,11 @@ def test_a_call_gives_up_in_time_and_loses_no_event(free_ports: Ports) -> None:
         event = group.next(timeout_s=10)
         assert isinstance(event, Delivery)
         assert event.payload == b"one"
+        assert (group.name, group.reached) == ("m0", 1)
+        assert isinstance(group.keys, Keyring)
+        assert (group.untaken, group.waiting, group.waits) == (0, 0, ())
+        assert (group.suspicions, group.suspected) == ((), ())
+        assert group.statistics.exclusions == 0
     with pytest.raises(StopIteration):
         group.next()
     with member(ports, 1, expect=None) as lonely, pytest.raises(TimeoutError):
