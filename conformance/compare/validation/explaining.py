@@ -93,6 +93,9 @@ def validate(
     starts = list(program.reference.initial()) if not start else [begin(program, start)]
     if not lines:
         return Validation(program, Outcome.UNKNOWN, NOTHING_TOLD, 0)
+    if silent := [log.file for log in logs if not log.observations]:
+        told = f"there is no observation in {', '.join(silent)}"
+        return Validation(program, Outcome.UNKNOWN, f"nothing is known of a whole log: {told}", lines)
     search = Search(steps, logs, hidden or {}, bounds)
     found = search.explain(starts)
     broken = _broken(search, found)

@@ -112,6 +112,10 @@ class Steps:
             for name in parts[key]:
                 if name not in known:
                     raise ObservationError(f"{where}: {key}: no {name!r}; {known_names(str(name), known)}")
+        if not (actions or parts["before"] or parts["state"] or told.get("sends") or told.get("receives")):
+            raise ObservationError(
+                f"{where}: the observation says nothing: a map returns None for a line without one"
+            )
         return Observation(
             file, line, actions, parts["args"], parts["before"], parts["state"],
             _names(told.get("sends")), _names(told.get("receives")), bool(told.get("stay")), text,
