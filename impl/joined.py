@@ -323,20 +323,25 @@ class JoinedGroup:
         """Leave the group, waiting a limited time for the others' agreement, and close; after an exception
         wait a shorter time.
         """
-        with contextlib.suppress(TimeoutError, GroupFailed):
+        try:
             await self.leave(LEAVING_S if kind is None else _LEAVING_QUICKLY_S)
+        except TimeoutError as late:
+            _logger.warning("%s", late)
+        except GroupFailed:
+            pass  # the application has had it, or takes no more events
         await self.close()
 
     async def leave(self, timeout_s: float = LEAVING_S) -> None:
         """Leave the group: the others get a view without this member, and suspect nobody.
 
         Iteration ends when that is agreed. The others may need the datagrams of this member a little longer:
-        this call and the end of `async with` wait until they have them.
+        this call and the end of `async with` wait until those that are not suspected have them. A member that
+        is silent holds up the agreement until it is excluded.
 
         Raises:
             TimeoutError: the others have not agreed in so many seconds. This member has
                 stopped nevertheless, and the others will suspect and then exclude it as if it had
-                crashed.
+                crashed. The end of `async with` logs this error.
         """
         if self._shell is None or not self._open:
             return
@@ -347,12 +352,17 @@ class JoinedGroup:
             return
         self._shell.leave()
         try:
-            async with asyncio.timeout(timeout_s):
-                while not self._left and self._shell.runs:
-                    self._news.clear()
-                    await self._news.wait()
-                while self._shell.membership.owes:  # the others may need what this member says about the end
-                    await asyncio.sleep(_LINGERS_S)
+            try:
+                async with asyncio.timeout(timeout_s):
+                    while not self._left and self._shell.runs:
+                        self._news.clear()
+                        await self._news.wait()
+                    while self._shell.membership.owes:  # the others may need what it says about the end
+                        await asyncio.sleep(_LINGERS_S)
+            except TimeoutError:
+                if not self._left:
+                    told = f"nobody has agreed within {timeout_s:g} s that {self.me.name} leaves"
+                    raise TimeoutError(f"group {self.group!r}: {told}: {self!r}") from None
             self._shell.farewell()
         finally:
             await self.close()

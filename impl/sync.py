@@ -217,6 +217,8 @@ class _BlockingGroup(Generic[G, E]):
             async with asyncio.timeout(timeout_s):
                 return await work
         except TimeoutError:
+            if timeout_s is None:  # it is the work's own, and says what was waited for
+                raise
             raise TimeoutError(f"nothing within {timeout_s:g} s: {self._group!r}") from None
 
 

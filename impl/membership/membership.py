@@ -395,8 +395,17 @@ class Membership:
 
     @property
     def owes(self) -> bool:
-        """Return True if some member may still need datagrams of this one for the change of a list."""
-        return bool(self._ended)
+        """Return True if some member may still need datagrams of this one for the change of a list. Who has
+        left does not wait for a member that was suspected then, or was excluded before: it may have ended.
+        """
+        if not self.over:
+            return bool(self._ended)
+        suspected = self.detector.suspected
+        needs = {one.incarnation for one in self._last.members if one.incarnation not in suspected}
+        return any(
+            epoch.is_owed(place for place, one in enumerate(epoch.roster.members) if one.incarnation in needs)
+            for epoch, _ in self._ended.values()
+        )
 
     @property
     def untaken(self) -> int:

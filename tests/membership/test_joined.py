@@ -16,6 +16,7 @@ from typing import Any, cast
 import pytest
 
 from antiphon import Delivery, Group, View
+from antiphon.impl import joined as joined_module
 from antiphon.impl.errors import (
     GroupClosed,
     GroupFailed,
@@ -1045,6 +1046,40 @@ def test_what_is_broadcast_between_exclusion_and_return_waits_for_the_state(free
             assert new.texts == [b"one"], "it had the state before it sent"
             assert (await until(second, Delivery)).source == sent.source
             await asyncio.gather(*others)
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+
+
+def test_a_leave_to_which_nobody_agrees_says_so(
+    free_ports: Ports, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = r"group 'g': nobody has agreed within 0.1 s that m0 leaves: <Group 'g': .* majority 2, reaches"
+    monkeypatch.setattr(joined_module, "LEAVING_S", 0.1)
+
+    async def run() -> None:
+        for raises in (True, False):
+            seeds = seeds_of(free_ports, 2)
+            async with joined(seeds, 0) as first:
+                second = await joined(seeds, 1).__aenter__()
+                await until(first, View)
+                await second.close()
+                if raises:
+                    with pytest.raises(TimeoutError, match=told):
+                        await first.leave(0.1)
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+    assert sum(bool(re.match(told, record.getMessage())) for record in caplog.records) == 1, "the second one"
+
+
+def test_a_leave_that_is_agreed_raises_nothing_although_a_member_acknowledges_nothing(
+    free_ports: Ports, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Membership, "owes", True)
+
+    async def run() -> None:
+        async with joined(seeds_of(free_ports, 1), 0) as group:
+            await until(group, View)
+            await group.leave(0.1)
 
     asyncio.run(asyncio.wait_for(run(), 30))
 

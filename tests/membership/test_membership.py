@@ -411,6 +411,24 @@ def test_who_has_left_soon_owes_nothing_to_anybody(loss: float) -> None:
         assert not leaver.machine.owes, f"seed {seed}"
 
 
+@pytest.mark.parametrize("excluded", [False, True])
+def test_who_has_left_owes_nothing_to_a_member_that_has_crashed(excluded: bool) -> None:
+    """The other one is suspected when this one has left, or was excluded just before."""
+    simulation = founded(3)
+    simulation.run(300.0)
+    simulation.crash(1)
+    leaver = simulation.life(2)
+    while excluded and len(leaver.views) < 2:
+        simulation.run(simulation.now + 1.0)
+    simulation.leave(2)
+    while not leaver.over:
+        simulation.run(simulation.now + 1.0)
+        assert simulation.now < 300.0 + 2 * LOCAL.exclude_ms
+    simulation.run(simulation.now + 100.0)
+    assert leaver.machine._ended, "it keeps them, in case that the silent one is heard again"
+    assert not leaver.machine.owes
+
+
 def test_those_that_stay_owe_nothing_to_one_that_has_said_farewell() -> None:
     for seed in range(20):
         simulation = founded(2, seed)

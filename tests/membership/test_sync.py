@@ -13,6 +13,7 @@ from antiphon import Delivery, View
 from antiphon.impl.errors import GroupClosed
 from antiphon.impl.group import Keyring
 from antiphon.impl.membership.detector import LOCAL
+from antiphon.impl.membership.membership import Membership
 from antiphon.impl.sync import SyncGroup, SyncJoinedGroup
 
 Ports = Callable[[int], list[int]]
@@ -87,6 +88,12 @@ def test_threads_join_with_the_state_and_leave(free_ports: Ports) -> None:
         view = first.next(timeout_s=10)
         assert isinstance(view, View)
         assert [one.name for one in view.left] == ["m1"]
+
+
+def test_a_leave_to_which_nobody_agrees_says_so(free_ports: Ports, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Membership, "leave", lambda *_: None)
+    with member(free_ports(1), 0, bootstrap=True) as group, pytest.raises(TimeoutError, match="has agreed"):
+        group.leave(0.1)
 
 
 def test_a_call_gives_up_in_time_and_loses_no_event(free_ports: Ports) -> None:
