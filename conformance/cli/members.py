@@ -61,8 +61,8 @@ def _plain(told: Standing) -> str:
     lines = [f"{head} {told.reached}, {done}"]
     width = max(len(member.name) for member in told.members)
     for member in told.members:
-        at, run = shown(member.address), member.incarnation.hex()[:8]
-        lines.append(f"{member.name:{width}}  {at:21}  {run}  {_state(told, member.incarnation)}")
+        at, state = shown(member.address), _state(told, member.incarnation)
+        lines.append(f"{member.name:{width}}  {at:21}  {member.run}  {state}")
     return "\n".join(lines) + "\n"
 
 

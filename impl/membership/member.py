@@ -70,8 +70,15 @@ class Member(Struct, frozen=True, array_like=True, order=True):
         """Return the host and the port."""
         return (self.host, self.port)
 
+    @property
+    def run(self) -> str:
+        """Return a short name for this run: the end of its incarnation, which is random. The beginning is the
+        time, which is nearly the same for members that begin together.
+        """
+        return self.incarnation.hex()[-8:]
+
     def __str__(self) -> str:
-        return f"{self.name} ({self.host}:{self.port}, {self.incarnation.hex()[:8]})"
+        return f"{self.name} ({self.host}:{self.port}, {self.run})"
 
 
 def spoken(members: Iterable[Member]) -> int | None:

@@ -91,8 +91,9 @@ def test_processes_join_and_leave_from_the_shell_and_can_be_looked_at(nodes: Nod
     code, told, _ = nodes.members(nodes.at[2])
     assert code == 0
     assert told.startswith("view 2 of 3 members, as n2 sees it; it reaches 3, has delivered up to number 1")
-    rows = re.findall(r"^(n\d) +127\.0\.0\.1:\d+ +[0-9a-f]{8}  orders messages$", told, re.MULTILINE)
-    assert sorted(rows) == ["n0", "n1", "n2"]
+    rows = re.findall(r"^(n\d) +127\.0\.0\.1:\d+ +([0-9a-f]{8})  orders messages$", told, re.MULTILINE)
+    assert sorted(name for name, _ in rows) == ["n0", "n1", "n2"]
+    assert len({run for _, run in rows}) == 3, "each run has a short name of its own"
     code, told, _ = nodes.members(nodes.at[0], "--json")
     document = json.loads(told)
     assert complaints("members", document) == []

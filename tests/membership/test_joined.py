@@ -312,6 +312,20 @@ def test_a_datagram_that_the_operating_system_answers_with_an_error_is_sent_agai
     assert not failed
 
 
+def test_members_that_begin_together_have_different_short_names(free_ports: Ports) -> None:
+    """The first bytes of their incarnations, the time, are the same."""
+    seeds = seeds_of(free_ports, 2)
+
+    async def run() -> None:
+        async with joined(seeds, 0, name="same") as first, joined(seeds, 1, name="same") as second:
+            assert first.me.run != second.me.run
+            for group in (first, second):
+                assert f"same ({group.me.host}:{group.me.port}, {group.me.run})" in repr(group)
+                assert group.me.incarnation.hex().endswith(group.me.run)
+
+    asyncio.run(asyncio.wait_for(run(), 10))
+
+
 def test_who_was_excluded_can_still_leave(free_ports: Ports) -> None:
     seeds = seeds_of(free_ports, 1)
 
