@@ -267,6 +267,8 @@ class JoinedGroup:
         self._own: Address = ("", 0)
         self._resolving: asyncio.Task[None] | None = None
         self._suspicions: deque[Suspected] = deque(maxlen=_SUSPICIONS_MAX)
+        self._suspected: dict[Member, Suspected] = {}
+        """Members that this one suspects, in this run, since when and why."""
         self._events: deque[JoinedEvent] = deque()
         self._waiting: deque[tuple[bytes, asyncio.Future[Sent]]] = deque()
         self._news = asyncio.Event()
@@ -460,14 +462,8 @@ class JoinedGroup:
     @property
     def suspected(self) -> tuple[Suspected, ...]:
         """For each member of the view that this one suspects now, when and why it began to."""
-        now = {} if self.view is None else dict.fromkeys(self.view.members)
-        begun: dict[Member, Suspected] = {}
-        for one in self._suspicions:
-            if one.kind == "trusted":
-                begun.pop(one.of, None)
-            elif one.of in now:
-                begun.setdefault(one.of, one)
-        return tuple(begun.values())
+        members = () if self.view is None else self.view.members
+        return tuple(one for member, one in self._suspected.items() if member in members)
 
     @property
     def reached(self) -> int:
@@ -700,6 +696,7 @@ class JoinedGroup:
             timeouts=self._timeouts, layers=self._layers, chance=random.random,
         )  # fmt: skip
         self._begins, self._holds = True, self.state is not None
+        self._suspected.clear()
         self._plain = self.state is None and self._log is None
         self._asks_since = asyncio.get_running_loop().time()
         self._complains_at = self._asks_since + _COMPLAINS_S
@@ -791,7 +788,12 @@ class JoinedGroup:
         """
         while membership.suspicion_changes:
             member, (_, kind, silent_ms, hinted, deaf) = membership.suspicion_changes.popleft()
-            self._suspicions.append(Suspected(member, kind, time.time(), silent_ms / 1000.0, hinted, deaf))
+            change = Suspected(member, kind, time.time(), silent_ms / 1000.0, hinted, deaf)
+            self._suspicions.append(change)
+            if kind == "trusted":
+                self._suspected.pop(member, None)
+            else:
+                self._suspected.setdefault(member, change)
             level = logging.INFO if kind == "trusted" else logging.WARNING
             why = f"{'does not hear this member' if deaf else 'silent'} for {silent_ms:.0f} ms"
             why += ", and nobody listens at its port" if hinted else ""

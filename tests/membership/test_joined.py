@@ -30,9 +30,9 @@ from antiphon.impl.errors import (
 from antiphon.impl.joined import JoinedGroup
 from antiphon.impl.layers import Layers
 from antiphon.impl.membership import donors
-from antiphon.impl.membership.detector import LOCAL, Timeouts
+from antiphon.impl.membership.detector import LOCAL, Suspicion, Timeouts
 from antiphon.impl.membership.member import Excluded, Member
-from antiphon.impl.membership.membership import Membership
+from antiphon.impl.membership.membership import Membership, SuspicionChange
 from antiphon.impl.membership.transfer import State, Transfers
 from antiphon.impl.metrics import Metrics
 from antiphon.impl.protocols.rbp import irbp
@@ -959,6 +959,31 @@ def test_who_names_another_protocol_fails_and_says_why(
     said = [record.getMessage() for record in caplog.records if "is not taken in" in record.getMessage()]
     assert len(said) == 1
     assert f"127.0.0.1:{seeds[1][1]} is not taken in: its protocol is 'sequencer'" in said[0]
+
+
+def test_who_comes_back_suspects_nobody_for_what_was_before(free_ports: Ports) -> None:
+    """Exclude a member while it suspects another one, which its next run hears from the first moment."""
+    seeds = seeds_of(free_ports, 3)
+
+    async def run() -> None:
+        metrics = Metrics()
+        quick = Timeouts(heartbeat_ms=20, suspect_ms=100, exclude_ms=300)
+        groups = [joined(seeds, me, timeouts=quick, metrics=metrics if me == 1 else None) for me in range(3)]
+        async with groups[0] as first, groups[1] as second, groups[2]:
+            assert (await until(second, View)).number == 1
+            suspicion = Suspicion(first.me.incarnation, "suspected", 260.0, hinted=False, deaf=False)
+            second._membership.suspicion_changes.append(SuspicionChange(first.me, suspicion))
+            second._tell()
+            assert [one.of for one in second.suspected] == [first.me]
+            assert "antiphon_silent_seconds{" in metrics.text()
+            second._membership._end(Excluded("for the test"))
+            second._tell()
+            assert (await until(second, View)).number > 1
+            assert second.suspected == ()
+            assert "antiphon_silent_seconds{" not in metrics.text()
+            assert [one.kind for one in second.suspicions if one.of == first.me] == ["suspected"]
+
+    asyncio.run(asyncio.wait_for(run(), 30))
 
 
 def test_who_gives_the_address_of_a_member_that_lives_hears_so(
