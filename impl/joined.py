@@ -43,7 +43,7 @@ from antiphon.impl.errors import (
 )
 from antiphon.impl.layers import Layers
 from antiphon.impl.member_log import MemberLog
-from antiphon.impl.membership.detector import LAN, LOCAL, WAN, Timeouts
+from antiphon.impl.membership.detector import LAN, LOCAL, WAN, Reason, Timeouts
 from antiphon.impl.membership.member import (
     META_BYTES_MAX,
     NAME_LENGTH_MAX,
@@ -87,8 +87,9 @@ class JoinedStatistics(NamedTuple):
     """Number of lists that have ended: a member that stops ordering, and later orders again, ends two."""
     change_ms: dict[str, float]
     """Milliseconds that all changes of the list took, by phase: "reports" and "agreement"."""
-    suspicions: Counter[str]
-    """Number of times that this member has "suspected" another one, "given up" one, and "trusted" one again.
+    suspicions: Counter[tuple[str, str]]
+    """Number of times that this member has "suspected" another one, "given up" one, and "trusted" one again:
+    by this kind and the reason (`Suspected`).
     """
     blocked_s: float
     """Seconds without a majority, in all; a time without one that still lasts is not counted."""
@@ -112,10 +113,10 @@ class Suspected(NamedTuple):
     """Time of the change, in seconds since the epoch."""
     silent_s: float
     """Seconds for which the other member had been silent then."""
-    hinted: bool
-    """True if the operating system said that nobody listens at the other member's port."""
-    deaf: bool
-    """True if the other member was heard, and said that it does not hear this one."""
+    reason: Reason
+    """`silent`; `nobody listens at its port`, as the operating system said; `does not hear this member`, as
+    the other one said; `another run at its address`; or, if it is trusted, `heard again`.
+    """
 
 
 class JoinedMeter(Protocol):
@@ -154,6 +155,15 @@ _SUSPICIONS_MAX = 1_000
 
 _COMPLAINS_S = 10.0
 """Seconds between two lines in the log of a process that is no member yet."""
+
+_WHY = {
+    Reason.SILENT: "silent for {:.0f} ms",
+    Reason.DEAF: "it does not hear this member for {:.0f} ms",
+    Reason.NOBODY: "silent for {:.0f} ms, and nobody listens at its port",
+    Reason.REPLACED: "silent for {:.0f} ms, and another run is at its address",
+    Reason.HEARD: "heard again",
+}
+"""Texts of the log for each reason of a change of mind, with the length of the silence."""
 
 _logger = logging.getLogger("antiphon")
 
@@ -787,16 +797,15 @@ class JoinedGroup:
         member.
         """
         while membership.suspicion_changes:
-            member, (_, kind, silent_ms, hinted, deaf) = membership.suspicion_changes.popleft()
-            change = Suspected(member, kind, time.time(), silent_ms / 1000.0, hinted, deaf)
+            member, (_, kind, silent_ms, reason) = membership.suspicion_changes.popleft()
+            change = Suspected(member, kind, time.time(), silent_ms / 1000.0, reason)
             self._suspicions.append(change)
             if kind == "trusted":
                 self._suspected.pop(member, None)
             else:
                 self._suspected.setdefault(member, change)
             level = logging.INFO if kind == "trusted" else logging.WARNING
-            why = f"{'does not hear this member' if deaf else 'silent'} for {silent_ms:.0f} ms"
-            why += ", and nobody listens at its port" if hinted else ""
+            why = _WHY[reason].format(silent_ms)
             own = membership.me.name
             _logger.log(level, "group %s: %s: %s %s: %s", self.group, own, kind, member, why)
         for address, why in membership.refused.items():

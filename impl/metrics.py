@@ -57,12 +57,14 @@ _STANDING = (
 _JOINED = ("group", "member")
 
 _JOINED_COUNTED = (
-    ("suspicions", "Changes of mind about other members.", "suspicions", "kind"),
+    ("suspicions", "Changes of mind about other members.", "suspicions", "kind reason"),
     ("joined_datagrams_refused", "Datagrams of no use.", "dropped", "reason"),
     ("joined_transport_faults", "Datagrams that the operating system refused.", "faults", "kind"),
     ("view_change_milliseconds", "Time that changes of the members took.", "change_ms", "phase"),
 )
-"""Rows for joined groups: a counter, its help text, the field of `JoinedStatistics`, its keys' meaning."""
+"""Rows for joined groups: a counter, its help text, the field of `JoinedStatistics`, its keys' meaning: a
+name, or the names of pairs.
+"""
 
 _JOINED_TOTALS: tuple[tuple[str, str, Callable[[JoinedStatistics], float]], ...] = (
     ("list_changes", "Changes of the members, or of those that order messages.", lambda it: it.changes),
@@ -157,12 +159,12 @@ class Metrics(Collector):
         silent = GaugeMetricFamily(
             "antiphon_silent_seconds",
             "Silence of a member that is suspected.",
-            labels=(*_JOINED, "of", "hinted"),
+            labels=(*_JOINED, "of", "reason"),
         )
         for member, group, _ in joined:
             for one in group.suspected:
                 since_s = time.time() - one.at + one.silent_s
-                silent.add_metric((*member, one.of.name, str(one.hinted).lower()), since_s)
+                silent.add_metric((*member, one.of.name, one.reason), since_s)
         yield silent
 
     def _histogram(self, name: str, told: str) -> Histogram:
@@ -175,14 +177,15 @@ def _counters(
     groups: Iterable[tuple[tuple[str, str], object, object]],
 ) -> Iterator[Metric]:
     """Yield a family of counters for each row of a table: its name, its help, the field of the statistics,
-    and the label of the field's keys.
+    and the label of the field's keys, or the labels of keys that are pairs.
     """
     some = list(groups)
     for name, told, field, label in table:
-        family = CounterMetricFamily(f"antiphon_{name}", told, labels=(*labels, label))
+        family = CounterMetricFamily(f"antiphon_{name}", told, labels=(*labels, *label.split()))
         for member, _, statistics in some:
             for key, count in getattr(statistics, field).items():
-                family.add_metric((*member, str(key)), count)
+                keys = key if isinstance(key, tuple) else (key,)
+                family.add_metric((*member, *map(str, keys)), count)
         yield family
 
 

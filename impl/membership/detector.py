@@ -24,13 +24,14 @@ awareness for more accurate failure detection", 2018 (the process that is late i
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import StrEnum
 from typing import Annotated, NamedTuple
 
 from msgspec import Meta, Struct
 
 from antiphon.impl.errors import InvalidSetting
 
-__all__ = ["LAN", "LATE_MAX", "LOCAL", "WAN", "Detector", "Suspicion", "Timeouts"]
+__all__ = ["LAN", "LATE_MAX", "LOCAL", "WAN", "Detector", "Reason", "Suspicion", "Timeouts"]
 
 LATE_MAX = 8
 """Largest factor by which a late process waits longer than its timeouts say."""
@@ -79,6 +80,21 @@ WAN = Timeouts(heartbeat_ms=1_000, suspect_ms=5_000, exclude_ms=20_000)
 """Timeouts for members on several continents."""
 
 
+class Reason(StrEnum):
+    """Evidence for a change of a suspicion."""
+
+    SILENT = "silent"
+    """Silence: nothing has come from the member."""
+    DEAF = "does not hear this member"
+    """The member was heard, and said that it does not hear this one."""
+    NOBODY = "nobody listens at its port"
+    """Silence, with a hint that nobody listens at the member's port."""
+    REPLACED = "another run at its address"
+    """Silence of a member whose process has started another run."""
+    HEARD = "heard again"
+    """The member was heard, and hears this one."""
+
+
 class Suspicion(NamedTuple):
     """Change of a suspicion: the member is suspected, given up, or trusted again."""
 
@@ -88,10 +104,7 @@ class Suspicion(NamedTuple):
     """`suspected`, `given up` or `trusted`."""
     silent_ms: float
     """Milliseconds for which the member has been silent."""
-    hinted: bool
-    """True if there was a hint that nobody listens at the member's port."""
-    deaf: bool
-    """True if the member was heard, and did not hear this one."""
+    reason: Reason
 
 
 class Detector:
@@ -197,7 +210,7 @@ class Detector:
         self._replaced.add(member)
         self._suspected.add(member)
         self._given_up.add(member)
-        self._news.append(Suspicion(member, "given up", silent, member in self._hinted, deaf=False))
+        self._news.append(Suspicion(member, "given up", silent, Reason.REPLACED))
         return True
 
     def hint(self, member: bytes, now: float) -> None:
@@ -287,9 +300,10 @@ class Detector:
                 known = member in self._suspected
                 (self._given_up if known else self._suspected).add(member)
                 kind = "given up" if known else "suspected"
-                self._news.append(Suspicion(member, kind, silent, hinted, deaf is not None))
+                reason = Reason.DEAF if deaf else Reason.NOBODY if hinted else Reason.SILENT
+                self._news.append(Suspicion(member, kind, silent, reason))
             back = member in self._suspected and member not in self._replaced
             if back and not hinted and now < at + self.timeouts.suspect_ms:
                 self._suspected.discard(member)
                 self._given_up.discard(member)
-                self._news.append(Suspicion(member, "trusted", silent, hinted, deaf=False))
+                self._news.append(Suspicion(member, "trusted", silent, Reason.HEARD))

@@ -194,8 +194,8 @@ class Membership:
         """Datagrams that were dropped, by the reason."""
         self._changes = 0
         """Number of lists that have ended here, those of the present epoch not counted."""
-        self.suspicions: Counter[str] = Counter()
-        """Number of times that a member was suspected, given up, and trusted again."""
+        self.suspicions: Counter[tuple[str, str]] = Counter()
+        """Number of times that a member was suspected, given up, and trusted again, by kind and reason."""
         self._change_ms = (0.0, 0.0)
         self.blocked_ms = 0.0
         """Milliseconds without a majority, in all, up to the last `Unblocked`."""
@@ -907,7 +907,7 @@ class Membership:
         if epoch is None:
             return
         for news in self.detector.news():
-            self.suspicions[news.kind] += 1
+            self.suspicions[news.kind, news.reason] += 1
             member = self._member(news.of)
             if member is not None:
                 self.suspicion_changes.append(SuspicionChange(member, news))

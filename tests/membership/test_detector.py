@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from antiphon.impl.membership.detector import LAN, LOCAL, WAN, Detector, Timeouts
+from antiphon.impl.membership.detector import LAN, LOCAL, WAN, Detector, Reason, Suspicion, Timeouts
 
 A, B = b"a" * 16, b"b" * 16
 TIMES = Timeouts(heartbeat_ms=10, suspect_ms=50, exclude_ms=200)
@@ -95,6 +95,20 @@ def test_a_hint_makes_a_silence_count_sooner_and_alone_suspects_nobody() -> None
     assert detector.suspected == frozenset()
     ticked(detector, 15, 36, heard=B)
     assert detector.suspected == {A}, "two heartbeats without an answer"
+
+
+def test_a_member_whose_process_runs_again_is_given_up_for_that_reason() -> None:
+    detector = watching(A, B)
+    ticked(detector, 0, 15)
+    assert not detector.replaced(A, 15.0), "it was heard just now"
+    assert ticked(detector, 15, 25) == []
+    assert detector.replaced(A, 25.0)
+    assert detector.news() == [Suspicion(A, "given up", 25.0, Reason.REPLACED)]
+    assert ticked(detector, 25, 50) == []
+    detector.tick(50.0)
+    assert detector.news() == [Suspicion(B, "suspected", 50.0, Reason.SILENT)]
+    detector.heard(B, 51.0)
+    assert detector.news() == [Suspicion(B, "trusted", 0.0, Reason.HEARD)]
 
 
 def test_who_is_not_watched_any_more_is_forgotten() -> None:

@@ -30,7 +30,7 @@ from antiphon.impl.errors import (
 from antiphon.impl.joined import JoinedGroup
 from antiphon.impl.layers import Layers
 from antiphon.impl.membership import donors
-from antiphon.impl.membership.detector import LOCAL, Suspicion, Timeouts
+from antiphon.impl.membership.detector import LOCAL, Reason, Suspicion, Timeouts
 from antiphon.impl.membership.member import Excluded, Member
 from antiphon.impl.membership.membership import Membership, SuspicionChange
 from antiphon.impl.membership.transfer import State, Transfers
@@ -813,12 +813,15 @@ def test_who_is_suspected_and_why_is_logged_and_counted(
             await third.close()
             while first.reached == 3:
                 await asyncio.sleep(0.01)
-            assert first.statistics.suspicions["suspected"] == 1
+            assert first.statistics.suspicions == {("suspected", Reason.NOBODY): 1}
             (one,) = first.suspected
-            assert (one.of.name, one.kind, one.hinted) == ("m2", "suspected", True)
+            assert (one.of.name, one.kind, one.reason) == ("m2", "suspected", Reason.NOBODY)
             assert 0.05 < one.silent_s < 0.5
-            labels = 'hinted="true",member="m0",of="m2"'
-            assert re.search(rf'antiphon_silent_seconds{{group="g",{labels}}} 0\.', meter.text())
+            labels, reason = 'group="g",member="m0",of="m2"', 'reason="nobody listens at its port"'
+            told = meter.text()
+            assert re.search(f"antiphon_silent_seconds{{{labels},{reason}}} 0\\.", told)
+            labels = 'group="g",kind="suspected",member="m0"'
+            assert f"antiphon_suspicions_total{{{labels},{reason}}} 1.0" in told
             assert first.statistics.exclusions == 0
             view = await until(first, View)
             assert [member.name for member in view.failed] == ["m2"]
@@ -961,6 +964,29 @@ def test_who_names_another_protocol_fails_and_says_why(
     assert f"127.0.0.1:{seeds[1][1]} is not taken in: its protocol is 'sequencer'" in said[0]
 
 
+def test_each_suspicion_says_its_reason(free_ports: Ports, caplog: pytest.LogCaptureFixture) -> None:
+    reasons = {
+        Reason.SILENT: "silent for 260 ms",
+        Reason.DEAF: "it does not hear this member for 260 ms",
+        Reason.NOBODY: "silent for 260 ms, and nobody listens at its port",
+        Reason.REPLACED: "silent for 260 ms, and another run is at its address",
+        Reason.HEARD: "heard again",
+    }
+
+    async def run() -> None:
+        async with joined(seeds_of(free_ports, 1), 0) as group:
+            await until(group, View)
+            for reason in reasons:
+                news = Suspicion(group.me.incarnation, "suspected", 260.0, reason)
+                group._membership.suspicion_changes.append(SuspicionChange(group.me, news))
+            group._tell()
+            assert [one.reason for one in group.suspicions] == list(reasons)
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+    told = [record.getMessage() for record in caplog.records if "suspected" in record.getMessage()]
+    assert [line.split("): ")[1] for line in told] == list(reasons.values())
+
+
 def test_who_comes_back_suspects_nobody_for_what_was_before(free_ports: Ports) -> None:
     """Exclude a member while it suspects another one, which its next run hears from the first moment."""
     seeds = seeds_of(free_ports, 3)
@@ -971,7 +997,7 @@ def test_who_comes_back_suspects_nobody_for_what_was_before(free_ports: Ports) -
         groups = [joined(seeds, me, timeouts=quick, metrics=metrics if me == 1 else None) for me in range(3)]
         async with groups[0] as first, groups[1] as second, groups[2]:
             assert (await until(second, View)).number == 1
-            suspicion = Suspicion(first.me.incarnation, "suspected", 260.0, hinted=False, deaf=False)
+            suspicion = Suspicion(first.me.incarnation, "suspected", 260.0, Reason.SILENT)
             second._membership.suspicion_changes.append(SuspicionChange(first.me, suspicion))
             second._tell()
             assert [one.of for one in second.suspected] == [first.me]

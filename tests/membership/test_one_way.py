@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from antiphon.impl.membership.detector import LOCAL, Detector, Timeouts
+from antiphon.impl.membership.detector import LOCAL, Detector, Reason, Timeouts
 from antiphon.impl.membership.member import Blocked, Unblocked, View
 from antiphon.impl.membership.membership import Membership
 from antiphon.impl.registry import LISTED
@@ -108,15 +108,17 @@ def changes(detector: Detector, begin: int, end: int, *, deaf: bool) -> list[str
             detector.heard(A, now)
             detector.heard(B, now)
         detector.tick(now)
-        found += [f"{now} {one.of.decode()[0]} {one.kind} {one.deaf}" for one in detector.news()]
+        found += [f"{now} {one.of.decode()[0]} {one.kind}: {one.reason}" for one in detector.news()]
     return found
 
 
 def test_the_silence_of_a_deaf_member_begins_when_it_first_says_so() -> None:
     detector = watching()
     assert changes(detector, 0, 100, deaf=False) == []
-    assert changes(detector, 100, 400, deaf=True) == ["150 a suspected True", "300 a given up True"]
-    assert changes(detector, 400, 500, deaf=False) == ["400 a trusted False"]
+    assert changes(detector, 100, 400, deaf=True) == [
+        f"150 a suspected: {Reason.DEAF}", f"300 a given up: {Reason.DEAF}",
+    ]  # fmt: skip
+    assert changes(detector, 400, 500, deaf=False) == [f"400 a trusted: {Reason.HEARD}"]
 
 
 def test_a_heartbeat_that_says_so_is_forgotten_soon() -> None:

@@ -252,7 +252,7 @@ def test_a_suspicion_has_no_effect() -> None:
     talking(simulation, 4_000.0)
     simulation.at(1_000.0, lambda: simulation.pause(1, 700.0))
     simulation.run(5_000.0)
-    assert simulation.life(0).machine.suspicions["suspected"] > 0
+    assert simulation.life(0).machine.suspicions["suspected", "silent"] > 0
     assert [life.machine.changes for life in simulation.all_lives] == [0, 0, 0]
     keeps_its_promises(simulation)
     all_agree_at_the_end(simulation, {0, 1, 2})
