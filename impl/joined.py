@@ -81,7 +81,7 @@ __all__ = [
 
 
 class JoinedStatistics(NamedTuple):
-    """Counts since this process last became a member."""
+    """Counts since the group was opened, over all runs of this process as a member."""
 
     changes: int
     """Number of lists that have ended: a member that stops ordering, and later orders again, ends two."""
@@ -92,7 +92,7 @@ class JoinedStatistics(NamedTuple):
     by this kind and the reason (`Suspected`).
     """
     blocked_s: float
-    """Seconds without a majority, in all; a time without one that still lasts is not counted."""
+    """Seconds as a member without a majority, in all, those of a time that still lasts too."""
     exclusions: int
     """Number of times that the others have gone on without this process."""
     lateness: float
@@ -272,6 +272,8 @@ class JoinedGroup:
         self._refused: dict[Address, str] = {}
         """Reasons for which others were refused, as far as the log has them."""
         self._exclusions = 0
+        self._before = JoinedStatistics(0, {}, Counter(), 0.0, 0, 1.0, Counter(), Counter())
+        """Counts of the earlier runs."""
         self._shell: MemberShell | None = None
         self._socket: SharedSocket | None = None
         self._own: Address = ("", 0)
@@ -456,12 +458,14 @@ class JoinedGroup:
     @property
     def statistics(self) -> JoinedStatistics:
         """Counts so far. Raises `GroupClosed` before the group is open."""
-        membership = self._membership
+        membership, before = self._membership, self._before
         assert self._shell is not None, "it has a membership"
         return JoinedStatistics(
-            membership.changes, membership.change_ms.copy(), membership.suspicions.copy(),
-            membership.blocked_ms / 1000.0, self._exclusions, membership.detector.lateness,
-            membership.dropped.copy(), self._shell.faults.copy(),
+            before.changes + membership.changes,
+            {phase: before.change_ms.get(phase, 0.0) + ms for phase, ms in membership.change_ms.items()},
+            before.suspicions + membership.suspicions, before.blocked_s + membership.blocked_ms / 1000.0,
+            self._exclusions, membership.detector.lateness, before.dropped + membership.dropped,
+            before.faults + self._shell.faults,
         )  # fmt: skip
 
     @property
@@ -705,6 +709,8 @@ class JoinedGroup:
             seeds=self._seeds.numeric, founds=self._expect if founder else None, bootstrap=self._bootstrap,
             timeouts=self._timeouts, layers=self._layers, chance=random.random,
         )  # fmt: skip
+        if self._shell is not None:
+            self._before = self.statistics
         self._begins, self._holds = True, self.state is not None
         self._suspected.clear()
         self._plain = self.state is None and self._log is None

@@ -197,8 +197,8 @@ class Membership:
         self.suspicions: Counter[tuple[str, str]] = Counter()
         """Number of times that a member was suspected, given up, and trusted again, by kind and reason."""
         self._change_ms = (0.0, 0.0)
-        self.blocked_ms = 0.0
-        """Milliseconds without a majority, in all, up to the last `Unblocked`."""
+        self._blocked_ms = 0.0
+        """Milliseconds without a majority, in all, up to the last time that one was reached again."""
         self.suspicion_changes: deque[SuspicionChange] = deque(maxlen=_CHANGES_MAX)
         """Members that this one has suspected, given up, or trusted again; a reader takes them out."""
         self._chance = chance or _no_chance
@@ -378,6 +378,11 @@ class Membership:
             within = self.epoch.change.spent(self._now)
             reports, agreement = reports + within[0], agreement + within[1]
         return {"reports": reports, "agreement": agreement}
+
+    @property
+    def blocked_ms(self) -> float:
+        """Return the milliseconds as a member without a majority, in all, up to the last step."""
+        return self._blocked_ms + (self._now - self._blocked_since if self._blocked else 0.0)
 
     @property
     def asking(self) -> int:
@@ -817,9 +822,7 @@ class Membership:
         assert self.epoch is not None, "a view has a list"
         self.view = view
         self._events.append(view)
-        if self._blocked:
-            self.blocked_ms += self._now - self._blocked_since
-        self._blocked = False
+        self._end_blocked()
         counts = tuple(self._counts[member.incarnation] for member in view.members)
         welcome = Welcome(self.epoch.roster.number, view.number, view.members, self._delivered, counts)
         self._welcome = HEAD.pack(DatagramKind.WELCOME, 0) + encode(welcome)
@@ -857,6 +860,7 @@ class Membership:
             self._collect()
             self._count()
             self._retire(self.epoch, self._now)
+        self._end_blocked()
         self.epoch, self._seeks_at, self._withdraws_at, self.over = None, None, None, True
         self._joined = ()
         self._events.append(event)
@@ -962,15 +966,20 @@ class Membership:
     def _tell_blocked(self) -> None:
         assert self.epoch is not None, "there is a list"
         if self._may_change == self._blocked:
-            self._blocked = not self._blocked
             if self._blocked:
-                self._blocked_since = self._now
+                self._end_blocked()
             else:
-                self.blocked_ms += self._now - self._blocked_since
+                self._blocked, self._blocked_since = True, self._now
             needs = len(self.epoch.roster.members) // 2 + 1
             blocked = Blocked(self.reached, needs) if self._blocked else Unblocked(self.reached)
             self._collect()
             self._events.append(blocked)
+
+    def _end_blocked(self) -> None:
+        """Add the time without a majority, if this member had none, to the total."""
+        if self._blocked:
+            self._blocked_ms += self._now - self._blocked_since
+        self._blocked = False
 
     def _seek(self, now: float) -> None:
         """Send a request to join to the seeds. A member sends the first of the seeds, if that is no member,

@@ -964,6 +964,38 @@ def test_who_names_another_protocol_fails_and_says_why(
     assert f"127.0.0.1:{seeds[1][1]} is not taken in: its protocol is 'sequencer'" in said[0]
 
 
+def test_counts_go_on_when_a_process_comes_back(free_ports: Ports) -> None:
+    seeds = seeds_of(free_ports, 3)
+    silent = ("suspected", Reason.SILENT)
+
+    async def run() -> None:
+        quick = Timeouts(heartbeat_ms=20, suspect_ms=100, exclude_ms=300)
+        groups = [joined(seeds, me, timeouts=quick) for me in range(3)]
+        async with groups[0], groups[1] as second, groups[2]:
+            assert (await until(second, View)).number == 1
+            membership, shell = second._membership, second._shell
+            assert shell is not None
+            membership._changes, membership._change_ms = 1_000, (2_000.0, 3_000.0)
+            membership._blocked, membership._blocked_since = True, membership._now - 4_000.0
+            membership.suspicions[silent] = 5_000
+            membership.dropped[Rejection.MALFORMED] = shell.faults["EPERM"] = 6_000
+            for came_back in (False, True):
+                counts = second.statistics
+                assert counts.changes >= 1_000
+                assert counts.change_ms["reports"] >= 2_000.0
+                assert counts.change_ms["agreement"] >= 3_000.0
+                assert 4.0 <= counts.blocked_s < 10.0
+                assert counts.suspicions[silent] >= 5_000
+                assert counts.dropped[Rejection.MALFORMED] == counts.faults["EPERM"] == 6_000
+                assert counts.exclusions == came_back
+                if not came_back:
+                    membership._end(Excluded("for the test"))
+                    second._tell()
+                    assert (await until(second, View)).number > 1
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+
+
 def test_each_suspicion_says_its_reason(free_ports: Ports, caplog: pytest.LogCaptureFixture) -> None:
     reasons = {
         Reason.SILENT: "silent for 260 ms",

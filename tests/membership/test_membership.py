@@ -429,6 +429,21 @@ def test_who_has_left_owes_nothing_to_a_member_that_has_crashed(excluded: bool) 
     assert not leaver.machine.owes
 
 
+def test_the_time_without_a_majority_counts_while_it_lasts_and_when_it_ends_with_the_member() -> None:
+    simulation = founded(3)
+    simulation.run(1_000.0)
+    (life,) = simulation.lives[2]
+    simulation.part({0, 1}, {2})
+    simulation.run(2_000.0)
+    assert life.machine.blocked_ms == pytest.approx(1_000.0 - LOCAL.suspect_ms, abs=3 * LOCAL.heartbeat_ms)
+    simulation.run(3_000.0 + LOCAL.exclude_ms)
+    simulation.heal()
+    simulation.run(4_000.0 + LOCAL.exclude_ms)
+    assert life.over
+    blocked_ms = 2_000.0 + LOCAL.exclude_ms - LOCAL.suspect_ms
+    assert life.machine.blocked_ms == pytest.approx(blocked_ms, abs=3 * LOCAL.heartbeat_ms)
+
+
 def test_those_that_stay_owe_nothing_to_one_that_has_said_farewell() -> None:
     for seed in range(20):
         simulation = founded(2, seed)
