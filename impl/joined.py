@@ -126,6 +126,10 @@ class JoinedMeter(Protocol):
         """Register an open group, whose counts may be read from now on."""
         ...
 
+    def closed(self, group: JoinedGroup) -> None:
+        """Forget a group that is closed, if it was registered."""
+        ...
+
 
 class Sent(NamedTuple):
     """Name of a message that was broadcast: its delivery has the same `source` and `id`."""
@@ -386,6 +390,8 @@ class JoinedGroup:
         self._open = False
         self._refuse(GroupClosed("the group was closed before the message was sent"))
         self._news.set()
+        if self._metrics is not None:
+            self._metrics.closed(self)
         if self._log is not None:
             self._log.close("left" if self._left else None)
         if self._resolving is not None:

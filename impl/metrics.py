@@ -31,6 +31,7 @@ except ModuleNotFoundError as error:
 
 from antiphon.impl.group import Group
 from antiphon.impl.joined import JoinedGroup, JoinedStatistics
+from antiphon.impl.membership.member import Member
 
 __all__ = ["Metrics"]
 
@@ -54,7 +55,8 @@ _STANDING = (
 )
 """Rows: name of a gauge, its help text, and the property of `Group`."""
 
-_JOINED = ("group", "member")
+_JOINED = ("group", "member", "address")
+"""Labels of a joined group: its name, and the name and the address of its member. Two may have one name."""
 
 _JOINED_COUNTED = (
     ("suspicions", "Changes of mind about other members.", "suspicions", "kind reason"),
@@ -93,7 +95,7 @@ class Metrics(Collector):
     def __init__(self, registry: CollectorRegistry | None = None) -> None:
         self.registry = registry or CollectorRegistry()
         self._groups: dict[tuple[str, str], Group] = {}
-        self._joined: dict[tuple[str, str], JoinedGroup] = {}
+        self._joined: dict[tuple[str, ...], JoinedGroup] = {}
         self._servers: list[tuple[WSGIServer, Thread]] = []
         self._waited = self._histogram("broadcast_wait", "From the call of broadcast until it is on its way.")
         self._ordered = self._histogram("order", "From the call of broadcast until delivery at its source.")
@@ -133,7 +135,11 @@ class Metrics(Collector):
 
     def joined(self, group: JoinedGroup) -> None:
         """Register an open joined group, whose counts may be read from now on."""
-        self._joined[group.group, group.name] = group
+        self._joined[group.group, group.name, _text(group.me)] = group
+
+    def closed(self, group: JoinedGroup) -> None:
+        """Forget a joined group that is closed, if it was registered."""
+        self._joined = {member: other for member, other in self._joined.items() if other is not group}
 
     # Prometheus' side.
 
@@ -159,22 +165,27 @@ class Metrics(Collector):
         silent = GaugeMetricFamily(
             "antiphon_silent_seconds",
             "Silence of a member that is suspected.",
-            labels=(*_JOINED, "of", "reason"),
+            labels=(*_JOINED, "of", "of_address", "reason"),
         )
         for member, group, _ in joined:
             for one in group.suspected:
                 since_s = time.time() - one.at + one.silent_s
-                silent.add_metric((*member, one.of.name, one.reason), since_s)
+                silent.add_metric((*member, one.of.name, _text(one.of), one.reason), since_s)
         yield silent
 
     def _histogram(self, name: str, told: str) -> Histogram:
         return Histogram(f"antiphon_{name}_seconds", told, _MEMBER, registry=self.registry, buckets=_SECONDS)
 
 
+def _text(member: Member) -> str:
+    """Return the address of a member as a label."""
+    return f"{member.host}:{member.port}"
+
+
 def _counters(
     labels: tuple[str, ...],
     table: tuple[tuple[str, str, str, str], ...],
-    groups: Iterable[tuple[tuple[str, str], object, object]],
+    groups: Iterable[tuple[tuple[str, ...], object, object]],
 ) -> Iterator[Metric]:
     """Yield a family of counters for each row of a table: its name, its help, the field of the statistics,
     and the label of the field's keys, or the labels of keys that are pairs.
@@ -190,7 +201,7 @@ def _counters(
 
 
 def _gauge(
-    name: str, told: str, labels: tuple[str, ...], values: Mapping[tuple[str, str], float]
+    name: str, told: str, labels: tuple[str, ...], values: Mapping[tuple[str, ...], float]
 ) -> GaugeMetricFamily:
     gauge = GaugeMetricFamily(f"antiphon_{name}", told, labels=labels)
     for member, value in values.items():

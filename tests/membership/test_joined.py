@@ -817,11 +817,12 @@ def test_who_is_suspected_and_why_is_logged_and_counted(
             (one,) = first.suspected
             assert (one.of.name, one.kind, one.reason) == ("m2", "suspected", Reason.NOBODY)
             assert 0.05 < one.silent_s < 0.5
-            labels, reason = 'group="g",member="m0",of="m2"', 'reason="nobody listens at its port"'
-            told = meter.text()
-            assert re.search(f"antiphon_silent_seconds{{{labels},{reason}}} 0\\.", told)
-            labels = 'group="g",kind="suspected",member="m0"'
-            assert f"antiphon_suspicions_total{{{labels},{reason}}} 1.0" in told
+            mine, its = (f'"127.0.0.1:{port}"' for _, port in (seeds[0], seeds[2]))
+            reason, told = 'reason="nobody listens at its port"', meter.text()
+            labels = f'address={mine},group="g",member="m0",of="m2",of_address={its},{reason}'
+            assert re.search(f"antiphon_silent_seconds{{{labels}}} 0\\.", told)
+            labels = f'address={mine},group="g",kind="suspected",member="m0",{reason}'
+            assert f"antiphon_suspicions_total{{{labels}}} 1.0" in told
             assert first.statistics.exclusions == 0
             view = await until(first, View)
             assert [member.name for member in view.failed] == ["m2"]
@@ -933,12 +934,36 @@ def test_prometheus_is_told_of_views_and_suspicions(free_ports: Ports) -> None:
             return metrics.text()
 
     told = asyncio.run(asyncio.wait_for(run(), 30))
+    labels = f'address="127.0.0.1:{seeds[0][1]}",group="g",member="m0"'
     for name, value in (
         ("view_number", 1), ("view_members", 2), ("view_majority", 2), ("members_reached", 2),
         ("list_changes_total", 0), ("exclusions_total", 0), ("blocked_seconds_total", 0),
     ):  # fmt: skip
-        assert f'antiphon_{name}{{group="g",member="m0"}} {value:.1f}' in told
-    assert 'antiphon_view_change_milliseconds_total{group="g",member="m0",phase="reports"} 0.0' in told
+        assert f'antiphon_{name}{{{labels}}} {value:.1f}' in told
+    assert f'antiphon_view_change_milliseconds_total{{{labels},phase="reports"}} 0.0' in told
+
+
+def test_prometheus_is_told_of_open_groups_each_by_itself(free_ports: Ports) -> None:
+    """Two members have the same name; one is closed before the other."""
+    seeds = seeds_of(free_ports, 2)
+    labels = [f'address="127.0.0.1:{port}",group="g",member="same"' for _, port in seeds]
+    metrics = Metrics()
+
+    def open_ones() -> list[str]:
+        return [label for label in labels if f"antiphon_view_members{{{label}}} 2.0" in metrics.text()]
+
+    async def run() -> None:
+        groups = [joined(seeds, me, name="same", metrics=metrics) for me in range(2)]
+        async with groups[0] as first, groups[1] as second:
+            await until(first, View)
+            await until(second, View)
+            assert open_ones() == labels
+            await second.close()
+            assert open_ones() == labels[:1]
+            await first.close()
+        assert "antiphon_view_members{" not in metrics.text()
+
+    asyncio.run(asyncio.wait_for(run(), 30))
 
 
 @pytest.mark.parametrize("began", [True, False])
