@@ -216,7 +216,9 @@ class Group:
     # Faults -------------------------------------------------------------------------------------------------
 
     def _inject(self, faults: Sequence[Fault]) -> None:
-        """Inject each fault at its time, and undo it at the end of its time."""
+        """Inject each fault at its time, and undo it at the end of its time. A fault whose host is stopped or
+        away at its time begins when the host is back.
+        """
         began = time.monotonic()
         undoing: list[tuple[float, int, Callable[[], None]]] = []
 
@@ -231,11 +233,15 @@ class Group:
         for number, fault in enumerate(faults):
             until(fault.at_s)
             self._on_news(str(fault))
-            undo = self._begin(fault)
+            undo, begins_s = self._begin(fault), fault.at_s
+            while undo is None and undoing:
+                begins_s = max(begins_s, min(undoing)[0])
+                until(begins_s)
+                undo = self._begin(fault)
             if undo is None:
                 continue
             self.happened.append(fault)
-            undoing.append((fault.at_s + fault.lasts_s, number, undo))
+            undoing.append((begins_s + fault.lasts_s, number, undo))
         while undoing:
             until(max(undoing)[0])
         asked = {fault.kind for fault in faults}

@@ -38,6 +38,7 @@ from antiphon.conformance.run.systems import (
     running,
 )
 from antiphon.conformance.run.systems.faults import KINDS, Fault, faults_of
+from antiphon.conformance.run.systems.group import Group
 from antiphon.conformance.run.systems.hosts import Hosts
 from antiphon.conformance.run.systems.logs import Printed, views_in_order, write_trace
 from antiphon.model.verdict import Outcome
@@ -258,10 +259,11 @@ def test_a_group_that_never_comes_together_is_unknown(
 def test_a_fault_that_could_not_happen_is_unknown(
     sequencing: Callable[[str], Sequencing], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A member that is stopped cannot leave meanwhile."""
     pause = Fault(FaultKind.PAUSE, (1,), 0.1, 0.5)
     leave = replace(pause, kind=FaultKind.LEAVE, at_s=0.3)
     monkeypatch.setattr(running, "faults_of", lambda *_: (pause, leave))
+    begin = Group._begin
+    monkeypatch.setattr(Group, "_begin", lambda self, one: None if one == leave else begin(self, one))
     result = run_system(SystemSettings("sequencing", only=LOCAL), sequencing(""), tmp_path)
     assert (result.outcome, result.missing) == (Outcome.UNKNOWN, ("leave never happened",))
     assert result.faults == (pause,)
@@ -348,3 +350,35 @@ def arrives(hosts: Hosts, sender: int, receiver: int) -> bool:
     while listener.poll() is None:
         subprocess.run(hosts.inside(sender, [sys.executable, "-c", send]), check=True)
     return listener.returncode == 0
+
+
+def test_a_fault_of_a_host_that_is_away_begins_when_the_host_is_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that was left out would leave the whole run unknown, since its kind never happened."""
+    group = Group.__new__(Group)
+    group.happened, group.missing, group._on_news = [], [], lambda _: None
+    away: set[int] = set()
+    log: list[str] = []
+
+    def begin(fault: Fault) -> Callable[[], None] | None:
+        (host,) = fault.hosts
+        if host in away:
+            return None
+        log.append(f"{fault.kind} of {host}")
+        away.add(host)
+
+        def end() -> None:
+            log.append(f"{host} is back")
+            away.discard(host)
+
+        return end
+
+    monkeypatch.setattr(group, "_begin", begin)
+    group._inject(
+        [Fault(FaultKind.PAUSE, (0,), 0.0, 0.2), Fault(FaultKind.LEAVE, (0,), 0.1, 0.1),
+         Fault(FaultKind.CRASH, (1,), 0.15, 0.3)]
+    )  # fmt: skip
+    assert log == [
+        "pause of 0", "0 is back", "leave of 0", "crash of 1", "0 is back", "1 is back",
+    ]  # fmt: skip
+    assert [fault.kind for fault in group.happened] == [FaultKind.PAUSE, FaultKind.LEAVE, FaultKind.CRASH]
+    assert group.missing == []
