@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from antiphon.spec.lang import Index, Map, Step
+from antiphon.spec.lang.foreign import writable
 
 
 def compact(value: Any, *, inner: bool = False) -> str:
@@ -34,7 +35,7 @@ def compact(value: Any, *, inner: bool = False) -> str:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = [compact(getattr(value, item.name), inner=True) for item in dataclasses.fields(value)]
         return f"{'' if inner and fields else type(value).__name__}({', '.join(fields)})"
-    return str(value)
+    return writable(str(value))
 
 
 def compact_step(step: Step) -> str:

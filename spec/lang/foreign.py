@@ -35,7 +35,7 @@ class Raised(Exception):
     """
 
     def __init__(self, error: BaseException) -> None:
-        self.error, self.what, self.at = error, _words(error), _place(error)
+        self.error, self.what, self.at = error, writable(_words(error)), _place(error)
         super().__init__(f"{self.what} ({self.at.file}:{self.at.line})" if self.at else self.what)
 
 
@@ -82,6 +82,13 @@ def alive() -> Iterator[None]:
         yield
     finally:
         _inside.remove(process)
+
+
+def writable(text: str) -> str:
+    """Escape the lone surrogates in a text of foreign code, so that it can be encoded as UTF-8: the name of a
+    file that is not in UTF-8 has some.
+    """
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def end_process(code: int) -> NoReturn:

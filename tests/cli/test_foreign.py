@@ -92,6 +92,58 @@ def test_a_binding_has_no_say_in_the_exit_code_and_the_document(tmp_path: Path, 
     assert document["outcome"] == {0: "holds", 1: "violated"}[code]
 
 
+SPOKEN = """
+from antiphon.spec.lang import Spec, action, require
+from antiphon.testing import Refused, binding
+
+NAME = b"caf\\xe9".decode("utf-8", "surrogateescape")
+
+
+class Lamp(Spec):
+    lit: bool = False
+
+    @action
+    def light(self) -> None:
+        require(not self.lit)
+        self.lit = True
+
+
+class Named:
+    def __repr__(self):
+        return NAME
+
+
+@binding(Lamp)
+class Real:
+    lit = False
+
+    def light(self):
+        {way}
+
+    def state(self):
+        return {{"lit": self.lit}}
+"""
+
+WAYS = {"raises": "raise OSError(NAME)", "refuses": "raise Refused(NAME)", "becomes": "self.lit = Named()"}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_text_that_is_no_utf_8_is_a_finding_in_every_report(
+    antiphon: Run, tmp_path: Path, way: str
+) -> None:
+    """The name of a file may be in another encoding; the byte that has no letter is escaped."""
+    file = tmp_path / f"spoken_{way}.py"
+    file.write_text(SPOKEN.format(way=WAYS[way]))
+    reports = {f"--{name}": tmp_path / f"report.{name}" for name in ("save", "sarif", "html", "junit")}
+    answer = antiphon(
+        "lockstep", f"{file}:Real", "--json", *(word for asked in reports.items() for word in asked)
+    )
+    assert answer.code == 1, answer.err
+    assert r"caf\udce9" in answer.document.difference.implementation
+    texts = {option: written.read_text(encoding="utf-8") for option, written in reports.items()}
+    assert [option for option, text in texts.items() if r"caf\udce9" not in text.replace(r"\\", "\\")] == []
+
+
 ENDLESS = """
 from antiphon.spec.lang import Spec, action, require
 from antiphon.testing import binding

@@ -32,6 +32,13 @@ def test_the_place_is_the_innermost_outside_of_the_library() -> None:
     assert raised.value.at.file == __file__
 
 
+def test_the_text_of_an_exception_can_be_written_into_every_report() -> None:
+    """A name of a file that is no UTF-8 has a lone surrogate in it, which no report can be written with."""
+    with pytest.raises(Raised) as raised, foreign():
+        raise OSError("no " + os.fsdecode(b"caf\xe9"))
+    assert str(raised.value).encode().startswith(rb"OSError: no caf\udce9 (")
+
+
 def test_a_child_ends_as_it_likes_and_never_comes_back() -> None:
     codes = []
     for ends in (True, False):

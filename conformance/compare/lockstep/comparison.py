@@ -29,7 +29,7 @@ from antiphon.model.notation import compact, compact_step
 from antiphon.model.trace import Trace, replay
 from antiphon.model.trace_text import trace_text
 from antiphon.spec.lang import Machine, SpecError, State, Step
-from antiphon.spec.lang.foreign import Raised, foreign
+from antiphon.spec.lang.foreign import Raised, foreign, writable
 
 RERUNS = 5
 """Number of times that a difference is reproduced before it is reported."""
@@ -279,7 +279,7 @@ def misreports(told: Misreports, events: tuple[object, ...] | None = None) -> Di
 
 def refuses(refusal: Refused) -> Differs:
     """Return, as a difference, that the implementation refuses a step of the specification."""
-    return Differs("the implementation refuses the step", "takes it", str(refusal), events=())
+    return Differs("the implementation refuses the step", "takes it", writable(str(refusal)), events=())
 
 
 def both_sides(specification: object, implementation: object) -> tuple[str, str]:
