@@ -46,7 +46,7 @@ SHOWN = {
     "NoMoreInTheBuffers": ("irbp", 2),
     "PartitionByRegularView": ("irbp", 5),
     "ReintegrationByIView": ("irbp", 2),
-    "ReintegrationByRegularView": ("irbp", 16),
+    "ReintegrationByRegularView": ("irbp", 52),
 }
 """The protocol whose groups show each run, and the first draw that does."""
 
