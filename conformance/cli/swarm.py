@@ -19,7 +19,7 @@ from antiphon.conformance.cli.options import Reports
 from antiphon.conformance.cli.progress import runs_bar, working
 from antiphon.conformance.compare.bindings import bound_protocol, bound_protocols
 from antiphon.conformance.extras import needs_spark
-from antiphon.conformance.report.answers import Answer, Suite
+from antiphon.conformance.report.answers import Answer, Suite, code_place
 from antiphon.conformance.report.answers_of_runs import of_run_of_swarm, of_swarm
 from antiphon.conformance.report.diagram import Diagram
 from antiphon.conformance.report.terminal import text_diagram
@@ -36,6 +36,7 @@ from antiphon.conformance.run.swarm import (
     Settings,
     SwarmReport,
     command_of,
+    core_of,
     joins_always,
     keep,
     observed,
@@ -51,6 +52,7 @@ from antiphon.conformance.run.swarm import (
 from antiphon.impl.registry import LISTED
 from antiphon.model.files import write_whole
 from antiphon.model.verdict import Outcome
+from antiphon.spec.lang import Location
 
 if TYPE_CHECKING:  # Spark is an extra
     from antiphon.conformance.spark.pipeline import Swarmed
@@ -404,7 +406,14 @@ def _answer(
         (result, pictured(result, settings), None if home is None else home / SCHEDULE)
         for result, home in failing
     ]
-    return Answer("swarm", (of_swarm(report, shown, again),))
+    code = _code_of(report.core, settings)
+    return Answer("swarm", (of_swarm(report, shown, code, again),))
+
+
+def _code_of(protocol: str, settings: Settings) -> Location:
+    """Return the place of the function that makes the cores of a protocol, else of the binding."""
+    core = core_of(protocol, settings.planted, join=settings.join)
+    return code_place(core.core) or Location(protocol.partition(":")[0], 1)
 
 
 def _replayed(
@@ -434,7 +443,9 @@ def _replayed(
 def _answer_of(result: RunResult, drawn: Diagram, file: Path, again: str) -> Answer:
     """Return the answer for the report files about one run that was repeated from a schedule."""
     case = of_run_of_swarm(result, drawn if result.outcome is not Outcome.HOLDS else None, file)
-    return Answer("swarm", (Suite(result.core, result.outcome, (case,), reproduce=again),))
+    return Answer(
+        "swarm", (Suite(result.core, result.outcome, (case,), reproduce=again, at=Location(str(file), 1)),)
+    )
 
 
 def _document(

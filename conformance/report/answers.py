@@ -92,6 +92,10 @@ class Suite:
     seconds: float = 0.0
     facts: Mapping[str, Fact] = field(default_factory=dict)
     reproduce: str = ""
+    at: Location = field(kw_only=True)
+    """Place of the judged thing: a file of a specification, of logs or of a program. It is the place of each
+    case that has none.
+    """
     why: str = NOTHING_JUDGED
     """Reason why the outcome is worse than that of every case, if it is worse."""
     logs: ObservedLogs | None = None
@@ -156,7 +160,9 @@ def of_report(name: str, report: Report, reproduce: str, saved: str = "") -> Sui
         "bound": [verdict.evidence.bound for verdict in report.verdicts],
     }.items():
         facts |= {key: "; ".join(dict.fromkeys(values))} if values else {}
-    return Suite(name, report.outcome, tuple(cases), explored.seconds, facts, reproduce)
+    return Suite(
+        name, report.outcome, tuple(cases), explored.seconds, facts, reproduce, at=class_place(bound)
+    )
 
 
 def of_lockstep(
@@ -182,7 +188,7 @@ def of_lockstep(
     steps = difference.trace.steps if difference is not None else ()
     at = _action_place(bound, steps[-1].action) if steps else class_place(bound)
     if plain is not None:
-        at = _place(getattr(plain, steps[-1].action, plain) if steps else plain) or at
+        at = code_place(getattr(plain, steps[-1].action, plain) if steps else plain) or at
     identity = (*map(compact_step, steps), difference.what) if difference is not None else ()
     case = Case("Lockstep", "lockstep", report.outcome, reason, at, shown, identity)
     facts: dict[str, Fact] = {
@@ -195,7 +201,7 @@ def of_lockstep(
         "complete": report.complete,
         "seed": report.seed,
     }
-    return Suite(name, report.outcome, (case,), report.seconds, facts, reproduce)
+    return Suite(name, report.outcome, (case,), report.seconds, facts, reproduce, at=at)
 
 
 def of_validation(
@@ -236,7 +242,10 @@ def of_validation(
         "explained": found.lines if failed is None else failed.explained,
         "nodes": found.nodes,
     }
-    return Suite(name, found.outcome, tuple(cases), found.seconds, facts, reproduce, found.reason, logs)
+    return Suite(
+        name, found.outcome, tuple(cases), found.seconds, facts, reproduce, found.reason, logs,
+        at=class_place(found.program),
+    )  # fmt: skip
 
 
 def of_trace(trace: Trace, name: str, file: str = "") -> Shown:
@@ -244,10 +253,10 @@ def of_trace(trace: Trace, name: str, file: str = "") -> Shown:
     document = trace_document(trace)
     changes = tuple(tuple(step.changes) for step in document.steps)
     places = [_action_place(trace.program, step.action) for step in trace.steps]
-    return Shown(diagram(trace, name), changes, tuple(place for place in places if place), file, trace)
+    return Shown(diagram(trace, name), changes, tuple(places), file, trace)
 
 
-def property_place(program: Program, name: str) -> Location | None:
+def property_place(program: Program, name: str) -> Location:
     """Return the line of a property, or, for a service's property, the line of its specification."""
     declared = program.declaration
     named = [method.at for method in declared.methods if method.mark is not None and method.mark.name == name]
@@ -255,9 +264,20 @@ def property_place(program: Program, name: str) -> Location | None:
     return next((place for place in named if not _is_ours(place)), class_place(program))
 
 
-def class_place(program: Program) -> Location | None:
-    """Return the line where the class of a specification begins, or None if it is unknown."""
-    return next((place for cls in program.spec.__mro__ if (place := _place(cls))), None)
+def class_place(program: Program) -> Location:
+    """Return the line where the class of a specification begins; if its source text is not there, the file
+    that its module would have.
+    """
+    known = (place for cls in program.spec.__mro__ if (place := code_place(cls)))
+    return next(known, Location(f"{program.spec.__module__.replace('.', '/')}.py", 1))
+
+
+def code_place(thing: Callable[..., Any]) -> Location | None:
+    """Return the line where a class or function begins; None for one without source text."""
+    try:
+        return Location(inspect.getfile(thing), max(inspect.getsourcelines(thing)[1], 1))
+    except (OSError, TypeError):
+        return None
 
 
 def root_of(place: str | Path, roots: Iterable[Path]) -> str | None:
@@ -272,15 +292,7 @@ def root_of(place: str | Path, roots: Iterable[Path]) -> str | None:
     return None
 
 
-def _place(thing: Callable[..., Any]) -> Location | None:
-    """Return the line where a class or function begins; None for one without source text."""
-    try:
-        return Location(inspect.getfile(thing), max(inspect.getsourcelines(thing)[1], 1))
-    except (OSError, TypeError):
-        return None
-
-
-def _action_place(program: Program, action: str) -> Location | None:
+def _action_place(program: Program, action: str) -> Location:
     methods = program.declaration.marked("action", "environment")
     return next((method.at for method in methods if method.name == action), class_place(program))
 

@@ -73,7 +73,7 @@ def of_logs(
         "promise": ", ".join(promise),
         **judged,
     }
-    return Suite(name, report.outcome, tuple(cases), seconds, facts, reproduce)
+    return Suite(name, report.outcome, tuple(cases), seconds, facts, reproduce, at=_log(Path(name)))
 
 
 def of_cluster(result: ClusterResult, reproduce: str) -> Suite:
@@ -94,7 +94,10 @@ def of_cluster(result: ClusterResult, reproduce: str) -> Suite:
         "logs": str(result.directory),
     }
     why = "; ".join((*result.faults, *(str(item) for item in result.judged.problems))) or "nothing was judged"
-    return Suite(settings.protocol, result.outcome, tuple(cases), result.seconds, facts, reproduce, why)
+    return Suite(
+        settings.protocol, result.outcome, tuple(cases), result.seconds, facts, reproduce, why,
+        at=_log(result.judged_logs),
+    )  # fmt: skip
 
 
 def of_system(result: SystemResult, reproduce: str) -> Suite:
@@ -112,7 +115,10 @@ def of_system(result: SystemResult, reproduce: str) -> Suite:
     problems = (*result.missing, *(str(item) for item in result.judged.problems))
     cases = tuple(_cases(result.directory, result.judged))
     why = "; ".join(problems) or "nothing was judged"
-    return Suite(settings.system, result.outcome, cases, result.seconds, facts, reproduce, why)
+    return Suite(
+        settings.system, result.outcome, cases, result.seconds, facts, reproduce, why,
+        at=_log(result.directory),
+    )  # fmt: skip
 
 
 def _cases(directory: Path, judged: RunFindings) -> list[Case]:
@@ -134,6 +140,7 @@ def _cases(directory: Path, judged: RunFindings) -> list[Case]:
 def of_swarm(
     report: SwarmReport,
     shown: Sequence[tuple[RunResult, Diagram | None, Path | None]],
+    code: Location,
     reproduce: str,
 ) -> Suite:
     """Return the suite of a swarm's runs: a case for each way to fail, else one for all runs.
@@ -141,6 +148,7 @@ def of_swarm(
     Args:
         report: the report.
         shown: for each way to fail a shortened run, its diagram, and the file of its schedule.
+        code: the place of the implementation.
         reproduce: the command.
     """
     cases = [
@@ -156,7 +164,9 @@ def of_swarm(
         "reordered": report.reordered,
         "delivered": report.delivered,
     }
-    return Suite(report.core, report.outcome, tuple(cases), report.seconds, facts, reproduce, _why(report))
+    return Suite(
+        report.core, report.outcome, tuple(cases), report.seconds, facts, reproduce, _why(report), at=code
+    )
 
 
 def of_run_of_swarm(result: RunResult, drawn: Diagram | None, file: Path | None) -> Case:
@@ -198,7 +208,7 @@ def of_adapter_check(
         if result.outcome is not None
     ]  # fmt: skip
     facts: dict[str, Fact] = {"asked": len(cases), "not asked": len(results) - len(cases)}
-    return Suite(shlex.join(program), outcome, tuple(cases), seconds, facts, reproduce)
+    return Suite(shlex.join(program), outcome, tuple(cases), seconds, facts, reproduce, at=_program(program))
 
 
 def of_foreign(report: ForeignReport, directory: Path | None, reproduce: str) -> Suite:
@@ -245,8 +255,9 @@ def of_foreign(report: ForeignReport, directory: Path | None, reproduce: str) ->
     }
     why = "; ".join(report.reasons) or NOTHING_JUDGED
     return Suite(
-        shlex.join(report.command), report.outcome, tuple(cases), report.seconds, facts, reproduce, why
-    )
+        shlex.join(report.command), report.outcome, tuple(cases), report.seconds, facts, reproduce, why,
+        at=_program(report.command),
+    )  # fmt: skip
 
 
 def _why(report: SwarmReport) -> str:
@@ -267,6 +278,21 @@ def _at(directory: str | None, place: Place | None) -> Location | None:
         return None
     log = Path(directory) / log_name(place.process)
     return Location(str(log), 1 if place.index is None else place.index + 2)
+
+
+def _log(path: Path) -> Location:
+    """Return the place of logs: the log of the first process, if they are those of one run, else the path."""
+    first = path / log_name(0)
+    return Location(str(first if first.is_file() else path), 1)
+
+
+def _program(words: Sequence[str]) -> Location:
+    """Return the place of a program: the first word that is a file beneath the current directory, which an
+    interpreter is not, even in an environment; else the command.
+    """
+    here = Path.cwd().resolve()
+    files = (word for word in words if (file := Path(word).resolve()).is_file() and file.is_relative_to(here))
+    return Location(next(files, words[0]), 1)
 
 
 def _identity(finding: Finding) -> tuple[str, ...]:

@@ -27,10 +27,12 @@ def notices(answer: Answer, roots: Iterable[Path]) -> Iterator[str]:
         command = _COMMANDS.get(case.outcome)
         if command is None:
             continue
-        properties = {"title": f"{case.property} is {case.outcome.value} in {suite.name}"}
-        if case.at is not None:
-            seen = root_of(case.at.file, places) or case.at.file
-            properties = {"file": seen, "line": str(case.at.line)} | properties
+        at = case.at or suite.at
+        properties = {
+            "file": root_of(at.file, places) or at.file,
+            "line": str(at.line),
+            "title": f"{case.property} is {case.outcome.value} in {suite.name}",
+        }
         listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
         message = [case.reason or case.outcome.value]
         message += [f"again: {suite.reproduce}"] if suite.reproduce else []

@@ -3,8 +3,8 @@
 1. A rule is a property, `antiphon/NAME`. A result is a property that is violated (an error) or unknown (a
    warning, since it is no pass). A property that holds has no result, since every reader of this form shows
      results as problems.
-2. The place is the line of the property, relative to the root of the sources; a result without one is shown
-  nowhere, so that it is also reported in the run's invocation.
+2. The place is the line of the property, else that of the judged thing, relative to the root of the sources.
+  Every result has one, since GitHub refuses a whole file for one result that has none.
 3. The run that shows it is a code flow with a thread flow for each lane; `executionOrder` is the step.
 4. A partial fingerprint stays the same as long as the property is broken by the same steps.
 5. GitHub keeps 1,000 locations of the thread flows of a result and 5,000 results: more are not written, and
@@ -64,13 +64,8 @@ def _run(answer: Answer, version: str, roots: list[Path]) -> dict[str, Any]:
     rules = list({case.property: _rule(case) for _, case in answer.cases}.values())
     numbers = {rule["id"]: number for number, rule in enumerate(rules)}
     results = [_result(suite, case, numbers, roots) for suite, case in kept]
-    notes = [
-        f"{suite.name}: {case.property}: {case.reason or case.outcome.value}"
-        for suite, case in kept
-        if case.at is None
-    ]
-    if len(wrong) > len(kept):
-        notes.append(f"{len(wrong) - len(kept):,} results more were left out")
+    left_out = len(wrong) - len(kept)
+    notes = [f"{left_out:,} results more were left out"] if left_out else []
     return {
         "tool": {"driver": {"name": "antiphon", "version": version, "rules": rules}},
         "automationDetails": {"id": f"antiphon/{answer.command}/"},
@@ -114,17 +109,18 @@ def _result(suite: Suite, case: Case, numbers: dict[str, int], roots: list[Path]
         message += f"\n{STEPS_MAX:,} of {case.shown.diagram.rows:,} steps are shown."
     if suite.reproduce:
         message += f"\nagain: {suite.reproduce}"
+    at = case.at or suite.at
     result: dict[str, Any] = {
         "ruleId": rule_of(case),
         "ruleIndex": numbers[rule_of(case)],
         "level": _LEVELS[case.outcome],
         "message": {"text": message},
-        "locations": [] if case.at is None else [_location(case.at, roots)],
+        "locations": [_location(at, roots)],
         "partialFingerprints": {FINGERPRINT: fingerprint(case)},
     }
     if drawn is not None and case.shown is not None:
         lanes = (*range(len(drawn.lanes)), None)
-        flows = [flow for lane in lanes if (flow := _flow(case, drawn, lane, roots))]
+        flows = [flow for lane in lanes if (flow := _flow(case.shown, drawn, lane, at, roots))]
         result["codeFlows"] = [{"message": {"text": drawn.title}, "threadFlows": flows}] if flows else []
     if case.shown is not None and case.shown.file:
         result["attachments"] = [
@@ -139,24 +135,24 @@ def fingerprint(case: Case) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _flow(case: Case, drawn: Diagram, lane: int | None, roots: list[Path]) -> dict[str, Any] | None:
+def _flow(
+    shown: Shown, drawn: Diagram, lane: int | None, otherwise: Location, roots: list[Path]
+) -> dict[str, Any] | None:
     """Return the thread flow of one lane; None for a lane without events."""
-    assert case.shown is not None
     events = [event for event in drawn.events if event.lane == lane and event.row > 0]
     if not events:
         return None
     name = drawn.lanes[lane] if lane is not None else "nobody"
-    steps = [_step(case.shown, event, name, drawn.skipped, case.at, roots) for event in events]
+    steps = [_step(shown, event, name, drawn.skipped, otherwise, roots) for event in events]
     return {"id": name, "message": {"text": name}, "locations": steps}
 
 
 def _step(
-    shown: Shown, event: Event, lane: str, skipped: int, otherwise: Location | None, roots: list[Path]
+    shown: Shown, event: Event, lane: str, skipped: int, otherwise: Location, roots: list[Path]
 ) -> dict[str, Any]:
     number = event.row + skipped
     at = shown.places[number - 1] if number <= len(shown.places) else otherwise
-    location = {} if at is None else _location(at, roots)
-    location |= {
+    location = _location(at, roots) | {
         "message": {"text": row_text(event)},
         "logicalLocations": [{"name": lane, "kind": "process"}],
     }

@@ -153,6 +153,7 @@ def read_sarif(text: str) -> SarifRun:
         assert rules[result.rule_index].id == result.rule_id
         places = [place for place in result.locations if place.physical_location is not None]
         assert places == result.locations
+        assert places, f"{result.rule_id} has no place, and GitHub refuses the whole file"
         threads = [thread for flow in result.code_flows for thread in flow.thread_flows]
         steps = [step for thread in threads for step in thread.locations]
         assert len(steps) <= 1_000

@@ -42,9 +42,12 @@ def long_run(rows: int, broken: int, *, loop: int | None = None) -> Diagram:
     return Diagram("long", "Order", "", False, ("a b", "c"), rows, tuple(events), tuple(arrows), loop)
 
 
+AT = Location("whole.py", 1)
+
+
 def answer(*cases: Case, outcome: Outcome = VIOLATED) -> Answer:
     facts = {"states": 7, "complete": True}
-    return Answer("check", (Suite("spec <&>", outcome, cases, 1.5, facts, "again"),))
+    return Answer("check", (Suite("spec <&>", outcome, cases, 1.5, facts, "again", at=AT),))
 
 
 BROKEN = Case("Order", "invariant", VIOLATED, "a\x00 <b>", Location("spec.py", 12), identity=("one()",))
@@ -66,7 +69,7 @@ def test_what_no_case_says_a_case_of_its_own_says(
     cases: tuple[Case, ...], outcome: Outcome, told: list[Outcome]
 ) -> None:
     """An answer without a property, or with another run than the one asked for, is no pass."""
-    suite = Suite("s", outcome, cases, why="no fault happened")
+    suite = Suite("s", outcome, cases, why="no fault happened", at=AT)
     assert [case.outcome for case in suite.cases] == told
     errors = [UNKNOWN] * int(read_junit(junit(Answer("check", (suite,)))).attrib["errors"])
     assert errors == [item for item in told if item is UNKNOWN]
@@ -136,8 +139,10 @@ def test_in_sarif_stands_what_does_not_hold_at_the_line_of_the_property(tmp_path
     (elsewhere,) = run.results[1].locations
     assert elsewhere.physical_location is not None
     assert elsewhere.physical_location.artifact_location.uri == "file:///elsewhere/s.py"
-    (note,) = run.invocations[0].tool_execution_notifications
-    assert "nothing was judged" in note.message.text
+    (whole,) = run.results[2].locations
+    assert whole.physical_location is not None
+    assert whole.physical_location.artifact_location.uri == "whole.py"
+    assert run.invocations[0].tool_execution_notifications == []
     assert run.invocations[0].exit_code == 1
 
 
@@ -179,7 +184,7 @@ def test_an_annotation_is_one_line_whatever_the_reason_says(tmp_path: Path) -> N
         "::error file=a%2Cb.py,line=3,title=P is violated in spec <&>::50%25 of%0Athem: ::error::no"
         "%0Aagain: again"
     )
-    assert second == "::warning title=Q is unknown in spec <&>::unknown%0Aagain: again"
+    assert second == "::warning file=whole.py,line=1,title=Q is unknown in spec <&>::unknown%0Aagain: again"
 
 
 def test_a_summary_has_the_verdicts_the_picture_and_the_command() -> None:
