@@ -6,6 +6,7 @@ An unknown answer does not pass either. A failure leaves files: the trace, its p
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import os
 import re
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
 
 MAX_SECONDS = 30.0
 """Seconds of a question, where neither the test nor `--antiphon-max-seconds` sets them."""
+
+NAME_BYTES = 200
+"""Largest length of the beginning of a file name; file systems take 255 bytes with what follows it."""
 
 UNKNOWN = "what is unknown does not pass"
 
@@ -176,23 +180,35 @@ class Questions:
     # What a failure leaves ----------------------------------------------------------------------------------
 
     def _left(self, report: Any, subject: Any) -> list[str]:
-        """Write the files of a failed question (trace, picture, page), and return a line on each."""
-        directory = self._directory()
-        test = re.sub(r"[^\w.-]+", "-", self._request.node.nodeid.removesuffix(".py")).strip("-")
+        """Write the files of a failed question (trace, picture, page), and return a line on each. A file that
+        cannot be written hides nothing that was found: its line has the error.
+        """
+        try:
+            directory = self._directory()
+        except OSError as error:
+            return [f"trace, picture and page: not written: {error}"]
+        test = _file_name(self._request.node.nodeid.removesuffix(".py"))
         name = test if self._failures == 1 else f"{test}-{self._failures}"
-        left = []
-        trace = _trace(report)
+        trace, place = _trace(report), _place(subject)
+        page = f"<!doctype html><meta charset=utf-8><title>{name}</title>{report._repr_html_()}"
+        files: dict[str, tuple[str, Callable[[Path], None]]] = {
+            "page": ("html", lambda file: write_whole(file, page))
+        }
         if trace is not None:
-            file = directory / f"{name}.itf.json"
+            files = {
+                "trace": ("itf.json", lambda file: save(trace, file, binding=place)),
+                "picture": ("svg", lambda file: write_whole(file, trace.svg())),
+            } | files
+        left = []
+        for what, (ending, write) in files.items():
+            file = directory / f"{name}.{ending}"
             with suppress(TraceFileError):  # a class in a function: nobody could find it again
-                save(trace, file, binding=_place(subject))
-                left.append(f"trace: {file}")
-            picture = directory / f"{name}.svg"
-            write_whole(picture, trace.svg())
-            left.append(f"picture: {picture}")
-        page = directory / f"{name}.html"
-        write_whole(page, f"<!doctype html><meta charset=utf-8><title>{name}</title>{report._repr_html_()}")
-        return [*left, f"page: {page}"]
+                try:
+                    write(file)
+                    left.append(f"{what}: {file}")
+                except OSError as error:
+                    left.append(f"{what}: not written: {error}")
+        return left
 
     def _directory(self) -> Path:
         """Return the directory of `--antiphon-save`, which all workers of pytest share, or else one of
@@ -205,6 +221,17 @@ class Questions:
         directory = Path(self._config.invocation_params.dir, named)
         directory.mkdir(parents=True, exist_ok=True)
         return directory
+
+
+def _file_name(test: str) -> str:
+    """Return the beginning of the names of a test's files, of at most `NAME_BYTES`. A longer one is cut, and
+    ends with a number that no other test has.
+    """
+    name = re.sub(r"[^\w.-]+", "-", test).strip("-")
+    if len(name.encode()) <= NAME_BYTES:
+        return name
+    number = hashlib.sha256(test.encode()).hexdigest()[:8]
+    return f"{name.encode()[: NAME_BYTES - 9].decode(errors='ignore')}-{number}"
 
 
 def _is_bounded(report: Any) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import antiphon
+from antiphon.in_tests import _file_name
 from antiphon.pytest_plugin import pytest_configure
 
 DOORS = '''
@@ -277,6 +278,36 @@ def test_a_failure_leaves_a_trace_that_runs_again_a_picture_and_a_page(
     capsys.readouterr()
     for name in ("doors",):
         sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize("where", ["/proc/none", "doors.py"])
+def test_a_directory_that_cannot_be_had_hides_no_run(tmp_path: Path, where: str) -> None:
+    output = run(tmp_path, "test_specified.py", "-k", "broken", "--antiphon-save", where).stdout
+    said = said_of(output, "test_a_specification_that_is_broken")
+    assert "Alone is false" in said
+    assert "trace, picture and page: not written: [Errno " in said
+    assert "in_tests.py" not in said
+
+
+def test_a_file_that_cannot_be_written_hides_no_run(tmp_path: Path) -> None:
+    """The others are written."""
+    name = "left/test_specified.py-test_a_specification_that_is_broken"
+    (tmp_path / f"{name}.svg").mkdir(parents=True)
+    output = run(tmp_path, "test_specified.py", "-k", "broken", "--antiphon-save", "left").stdout
+    said = said_of(output, "test_a_specification_that_is_broken")
+    assert "Alone is false" in said
+    assert "picture: not written: [Errno " in said
+    assert f"page: {tmp_path / name}.html" in said
+    assert (tmp_path / f"{name}.html").is_file()
+
+
+def test_names_of_files_are_cut_by_bytes_and_stay_different() -> None:
+    one, other = (_file_name(f"tests/test_a.py::test_b[{'語' * 100}{last}]") for last in "xy")
+    assert one != other
+    for name in (one, other):
+        assert len(name.encode()) <= 255 - len("-1000.itf.json")
+        assert name.startswith("tests-test_a.py-test_b-語語")
+    assert _file_name("tests/test_a.py::test_b[語]") == "tests-test_a.py-test_b-語"
 
 
 @pytest.mark.deep
