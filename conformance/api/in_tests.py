@@ -20,13 +20,16 @@ import pytest
 import antiphon
 from antiphon.conformance.compare.bindings import plain
 from antiphon.conformance.compare.bindings.plain import PlainBinding, is_plain
+from antiphon.conformance.report.answers import Answer, Case, Suite, of_trace
+from antiphon.conformance.report.github import add_summary, is_runner, notices
+from antiphon.conformance.report.sarif import source_roots
 from antiphon.model.bounds import StopReason
 from antiphon.model.export import TraceFileError, save
 from antiphon.model.files import write_whole
 from antiphon.model.verdict import Outcome
 from antiphon.programs import Subject
 from antiphon.results import Trace
-from antiphon.spec.lang import Program, Spec
+from antiphon.spec.lang import Location, Program, Spec
 from antiphon.spec.lang.errors import Told
 from antiphon.spec.places import is_place
 
@@ -84,6 +87,7 @@ class Questions:
         """
         self._request, self._config, self._profile = request, request.config, profile
         self._failures = 0
+        self._failed: Answer | None = None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(antiphon, name)
@@ -167,6 +171,7 @@ class Questions:
         if report.outcome is not Outcome.HOLDS:
             self._failures += 1
             advice = f"{UNKNOWN}: {RAISE}" if _is_bounded(report) else UNKNOWN
+            self._failed = self._answer(question.__name__, report) if is_runner() else None
             notes = [advice] if report.outcome is Outcome.UNKNOWN else []
             pytest.fail("\n".join([str(report), *notes, *self._left(report, subject)]))
         return report
@@ -176,6 +181,28 @@ class Questions:
         manager = self._config.pluginmanager.getplugin("capturemanager")
         if manager is not None:
             manager.suspend_global_capture(in_=True)
+
+    def told_github(self) -> list[str]:
+        """Add the last failure to the summary of the job on GitHub's runner, and return the annotations."""
+        if self._failed is None:
+            return []
+        lines = list(notices(self._failed, source_roots()))
+        try:
+            add_summary(self._failed)
+        except OSError as error:
+            lines.append(f"GITHUB_STEP_SUMMARY: not written: {error}")
+        return ["\n".join(lines)]
+
+    def _answer(self, question: str, report: Any) -> Answer:
+        """Return the failure of a question in the form of all reports; its place is the test."""
+        test = self._request.node
+        file, line, _ = test.location
+        at = Location(str(self._config.rootpath / file), (line or 0) + 1)
+        trace = _trace(report)
+        shown = None if trace is None or not trace.initial else of_trace(trace, test.name)
+        case = Case(question, "test", report.outcome, str(report), at, shown)
+        suite = Suite(test.nodeid, report.outcome, (case,), reproduce=f"pytest '{test.nodeid}'", at=at)
+        return Answer("in pytest", (suite,))
 
     # What a failure leaves ----------------------------------------------------------------------------------
 

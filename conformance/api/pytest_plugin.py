@@ -7,8 +7,8 @@ package before the fixture is used.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Generator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -17,6 +17,9 @@ Budgets = Mapping[str, int | float]
 
 PROFILE = pytest.StashKey[Budgets]()
 """Key of the chosen profile's budgets in the stash of pytest's configuration."""
+
+QUESTIONS: pytest.StashKey[Questions] = pytest.StashKey()
+"""Key of the questions of a test in its stash."""
 
 BUDGETS = {
     "max_seconds": float, "max_memory_mb": int, "max_states": int, "max_depth": int, "max_transitions": int,
@@ -89,9 +92,23 @@ def _budgets(profile: str, text: str) -> Budgets:
     return found
 
 
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
+    """Add the annotations for GitHub's runner to the report of a test that failed by a question.
+
+    They are a section of the report, so that they reach the log from workers of xdist too.
+    """
+    made = yield
+    report, questions = made.get_result(), item.stash.get(QUESTIONS, None)
+    if questions is not None and report.when == "call" and report.failed:
+        report.sections += [("for GitHub", text) for text in questions.told_github()]
+
+
 @pytest.fixture
 def antiphon(request: pytest.FixtureRequest) -> Questions:
     """Fixture with the questions of `import antiphon`; a violated or unknown answer fails the test."""
     from antiphon.in_tests import Questions  # here: a run that asks nothing pays for nothing
 
-    return Questions(request, request.config.stash[PROFILE])
+    made = Questions(request, request.config.stash[PROFILE])
+    request.node.stash[QUESTIONS] = made
+    return made

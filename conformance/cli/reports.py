@@ -5,16 +5,14 @@ A command gives its answer in the form of `report.answers`; where no report is w
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import antiphon
 from antiphon.conformance.cli import output, streams
 from antiphon.conformance.cli.options import Reports, Timelines
 from antiphon.conformance.report.answers import Answer, Shown
-from antiphon.conformance.report.github import notices, summary
+from antiphon.conformance.report.github import add_summary, is_runner, notices
 from antiphon.conformance.report.junit import junit
 from antiphon.conformance.report.page import page
 from antiphon.conformance.report.sarif import sarif, source_roots
@@ -27,7 +25,7 @@ def write(asked: Reports, answer: Callable[[], Answer]) -> None:
     On GitHub's runner (`GITHUB_ACTIONS` is true) annotations go to standard error, and a summary to the file
     that `GITHUB_STEP_SUMMARY` names. A file that cannot be written is reported, and changes no verdict.
     """
-    on_github = os.environ.get("GITHUB_ACTIONS") == "true"
+    on_github = is_runner()
     if asked == Reports() and not on_github:
         return
     found = answer()
@@ -55,11 +53,7 @@ def draw(asked: Timelines, shown: Shown | None, sought: str) -> None:
 def _tell_github(answer: Answer) -> None:
     for line in notices(answer, source_roots()):
         sys.stderr.write(f"{line}\n")
-    file = os.environ.get("GITHUB_STEP_SUMMARY")
-    if not file:
-        return
     try:
-        with Path(file).open("a", encoding="utf-8") as summaries:
-            summaries.write(summary(answer) + "\n")
+        add_summary(answer)
     except OSError as error:
-        streams.unwritten("GITHUB_STEP_SUMMARY", file, error)
+        streams.unwritten("GITHUB_STEP_SUMMARY", error.filename, error)

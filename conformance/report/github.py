@@ -6,6 +6,7 @@ commands for GitHub Actions"; the escapes are those of its toolkit (`command.ts`
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
@@ -18,6 +19,23 @@ _COMMANDS: Final = {Outcome.VIOLATED: "error", Outcome.UNKNOWN: "warning"}
 _SIGNS: Final = {Outcome.HOLDS: "✅ holds", Outcome.VIOLATED: "❌ violated", Outcome.UNKNOWN: "❔ unknown"}
 _WIDTH: Final = 100
 _CELL_MAX: Final = 500
+
+
+def is_runner() -> bool:
+    """Return True on GitHub's runner."""
+    return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+def add_summary(answer: Answer) -> None:
+    """Add the summary to the file that `GITHUB_STEP_SUMMARY` names, if it names one.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    file = os.environ.get("GITHUB_STEP_SUMMARY")
+    if file:
+        with Path(file).open("a", encoding="utf-8") as summaries:
+            summaries.write(summary(answer) + "\n")
 
 
 def notices(answer: Answer, roots: Iterable[Path]) -> Iterator[str]:

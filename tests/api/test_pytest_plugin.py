@@ -180,16 +180,17 @@ def test_no_binding(antiphon):
 '''
 
 
-def run(home: Path, *options: str) -> subprocess.CompletedProcess[str]:
+def run(home: Path, *options: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run the tests of a stranger, in a process of their own."""
     (home / "doors.py").write_text(DOORS, encoding="utf-8")
     (home / "test_specified.py").write_text(SPECIFIED, encoding="utf-8")
     (home / "test_beside.py").write_text(BESIDE, encoding="utf-8")
+    outer = {name: value for name, value in os.environ.items() if not name.startswith("GITHUB_")}
     alone = ("-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir=.")
     return subprocess.run(
         [sys.executable, "-m", "pytest", *alone, *options],
         cwd=home,
-        env={**os.environ, "COLUMNS": "200", "PYTHONDONTWRITEBYTECODE": "1"},
+        env={**outer, "COLUMNS": "200", "PYTHONDONTWRITEBYTECODE": "1", **variables},
         capture_output=True,
         text=True,
         check=False,
@@ -299,6 +300,29 @@ def test_a_file_that_cannot_be_written_hides_no_run(tmp_path: Path) -> None:
     assert "picture: not written: [Errno " in said
     assert f"page: {tmp_path / name}.html" in said
     assert (tmp_path / f"{name}.html").is_file()
+
+
+@pytest.mark.parametrize("workers", [("-p", "no:xdist"), ("-n1",)], ids=["alone", "workers"])
+def test_on_github_a_failure_is_an_annotation_and_stands_in_the_summary(
+    tmp_path: Path, workers: tuple[str, ...]
+) -> None:
+    """A failure that the test expects, as in `test_twice`, is neither."""
+    (tmp_path / "summary.md").touch()
+    runner = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md")}
+    output = run(tmp_path, "-k", "broken or bound or twice", *workers, **runner).stdout
+    found = re.findall(r"^::(\w+) file=(\w+\.py),line=(\d+),title=(\w+) is", output, re.MULTILINE)
+    told = {
+        (level, question, (tmp_path / file).read_text(encoding="utf-8").splitlines()[int(line) - 1])
+        for level, file, line, question in found
+    }
+    assert told == {
+        ("error", "check", "def test_a_specification_that_is_broken(antiphon):"),
+        ("warning", "lockstep", "def test_a_bound(antiphon):"),
+    }
+    text = (tmp_path / "summary.md").read_text(encoding="utf-8")
+    assert text.count("### antiphon in pytest: ❌ violated") == 1
+    assert "Alone" in text
+    assert text.count("### antiphon") == len(told)
 
 
 def test_names_of_files_are_cut_by_bytes_and_stay_different() -> None:
