@@ -136,3 +136,24 @@ def test_only_a_process_that_asks_takes_hints_and_only_some() -> None:
         machine.addressed(("127.0.0.9", 1_000 + port))
         machine.addressed(("127.0.0.9", 1_000))
     assert len(machine.datagrams_to_send()) == membership._LEADS_MAX
+
+
+def test_of_two_founders_that_start_at_once_the_earlier_run_founds() -> None:
+    simulation = SimulatedMembers(2, 1)
+    for process in range(2):
+        simulation.begin(process, founds=2)
+    simulation.run(1_000.0)
+    for process in range(2):
+        (view,) = simulation.life(process).events
+        assert isinstance(view, View)
+        assert [one.name for one in view.members] == ["p0", "p1"]
+
+
+def test_a_founder_waits_a_little_for_one_that_may_be_a_member() -> None:
+    simulation = SimulatedMembers(2, 1, seeds=[0])
+    life, times = simulation.begin(0, founds=1), simulation.timeouts
+    life.machine.addressed(simulation.addresses[1])
+    simulation.run(times.suspect_ms - 1.0)
+    assert life.views == []
+    simulation.run(times.suspect_ms + membership.LISTENS * times.heartbeat_ms)
+    assert len(life.views) == 1
