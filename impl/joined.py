@@ -501,7 +501,7 @@ class JoinedGroup:
             raise InvalidKey("a member that was made without a key cannot get one while it runs")
         self._keys = key if isinstance(key, Keyring) else Keyring(key)
         if self._shell is not None:
-            self._shell.sessions.rekey(self._keys)
+            self._shell.rekey(self._keys)
 
     @property
     def _membership(self) -> Membership:

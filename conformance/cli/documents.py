@@ -708,13 +708,14 @@ class StandingDocument(MemberDocument, kw_only=True):
 
 
 class Members(msgspec.Struct, kw_only=True):
-    """The answer of `antiphon members`: the group as the process of incarnation `me` sees it. View 0: the
+    """The answer of `antiphon members`: a group as the process of incarnation `me` sees it. View 0: the
     process is no member yet.
 
     `reached` counts the members that the process reaches, with itself; `delivered` is the number of the last
     message that it has delivered; `untaken` counts the events that its application has not taken.
     """
 
+    group: str
     me: str
     view: int
     members: list[StandingDocument]

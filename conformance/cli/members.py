@@ -1,4 +1,4 @@
-"""`antiphon members`: the members of a group that processes join, as one of them sees it."""
+"""`antiphon members`: the members of the groups of one process, as it sees them."""
 
 from __future__ import annotations
 
@@ -13,19 +13,22 @@ import typer
 from antiphon.conformance.cli import documents, options, output, streams
 from antiphon.impl.errors import LocalError
 from antiphon.impl.keys import read_keys
-from antiphon.impl.looking import standing
+from antiphon.impl.looking import groups, standing
 from antiphon.impl.membership.datagrams import Standing
-from antiphon.impl.transport.addresses import parsed, shown
+from antiphon.impl.transport.addresses import Address, parsed, shown
+from antiphon.impl.transport.sealing import Keyring
 
 SILENT = 2
 """Exit code when nobody answers: nothing is known."""
 
 
 def members(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the group.")],
     at: Annotated[str, typer.Argument(metavar="HOST:PORT", help="Where one of its processes listens.")],
     key_file: Annotated[
         Path | None, typer.Option("--key-file", metavar="FILE", help=options.KEYS)
+    ] = None,
+    group: Annotated[
+        str | None, typer.Option("--group", metavar="NAME", help="This group; without, all with the key.")
     ] = None,
     timeout: Annotated[float, typer.Option("--timeout", help="Give up after so many seconds.")] = 3.0,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")] = False,
@@ -33,14 +36,24 @@ def members(
     """Ask one process of a group for its view, whom it suspects, and how far it has come."""
     try:
         keys = None if key_file is None else read_keys(key_file)
-        told = asyncio.run(standing(name, parsed(at), keys, timeout))
+        told = asyncio.run(_told(group, parsed(at), keys, timeout))
     except TimeoutError as error:
         sys.stderr.write(f"antiphon: {error}\n")
         return SILENT
     except (LocalError, ValueError) as error:
         raise output.UsageProblem(str(error)) from error
-    streams.document().buffer.write(_json(told) if json else _plain(told).encode())
+    for name, standing_there in told:
+        shown_there = _json(name, standing_there) if json else _plain(name, standing_there).encode()
+        streams.document().buffer.write(shown_there)
     return 0
+
+
+async def _told(
+    group: str | None, at: Address, keys: Keyring | None, timeout_s: float
+) -> list[tuple[str, Standing]]:
+    """Return the names of the groups at an address, or this one's, with the state of the process in each."""
+    names = [group] if group is not None else await groups(at, keys, timeout_s)
+    return [(name, await standing(name, at, keys, timeout_s)) for name in names]
 
 
 def _state(
@@ -53,10 +66,10 @@ def _state(
     return "orders messages" if incarnation in told.ordering else "listens"
 
 
-def _plain(told: Standing) -> str:
+def _plain(group: str, told: Standing) -> str:
     if not told.view:
-        return f"{told.me.name} at {shown(told.me.address)} is no member yet\n"
-    head = f"view {told.view} of {len(told.members)} members, as {told.me.name} sees it; it reaches"
+        return f"{group}: {told.me.name} at {shown(told.me.address)} is no member yet\n"
+    head = f"{group}: view {told.view} of {len(told.members)} members, as {told.me.name} sees it; it reaches"
     done = f"has delivered up to number {told.delivered}, and {told.untaken} events are not taken"
     lines = [f"{head} {told.reached}, {done}"]
     width = max(len(member.name) for member in told.members)
@@ -66,7 +79,7 @@ def _plain(told: Standing) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _json(told: Standing) -> bytes:
+def _json(group: str, told: Standing) -> bytes:
     seen = [
         documents.StandingDocument(
             name=member.name,
@@ -78,6 +91,7 @@ def _json(told: Standing) -> bytes:
         for member in told.members
     ]
     document = documents.Members(
+        group=group,
         me=told.me.incarnation.hex(),
         view=told.view,
         members=seen,

@@ -28,6 +28,8 @@ __all__ = [
     "decode_no",
     "decode_welcome",
     "encode",
+    "group_in",
+    "group_named",
     "kind_of",
     "look",
     "standing_in",
@@ -50,6 +52,8 @@ class DatagramKind:
     """Kinds of datagrams that belong to one list."""
     JOIN, WELCOME, SUPERSEDED, STATE, ENDED, EXISTS, STOPPED, LOOK, STANDING, NO, NEEDS = range(3, 14)
     """Kinds that belong to no list."""
+    GROUP = 14
+    """Kind of the answer to a LOOK of somebody who does not know the group's name: its bytes are the name."""
 
 
 _WORDS = {number: name.lower() for name, number in vars(DatagramKind).items() if name.isupper()}
@@ -125,6 +129,18 @@ def kind_of(data: bytes) -> str:
 def look() -> bytes:
     """Return the datagram that asks a process for its state."""
     return HEAD.pack(DatagramKind.LOOK, 0)
+
+
+def group_named(name: str) -> bytes:
+    """Return the answer to `look` of somebody who does not know the group's name."""
+    return HEAD.pack(DatagramKind.GROUP, 0) + name.encode()
+
+
+def group_in(data: bytes) -> str | None:
+    """Return the group's name in a datagram, or None for any other datagram."""
+    if len(data) <= HEAD.size or HEAD.unpack_from(data)[0] != DatagramKind.GROUP:
+        return None
+    return data[HEAD.size :].decode(errors="replace")
 
 
 def standing_in(data: bytes) -> Standing | None:

@@ -8,6 +8,8 @@ and decides nothing.
 3. The socket is shared (`shared_socket`): a shell begins and stops while the socket goes on.
 4. Frames that come in one turn of the event loop are handled one by one and answered together, in the next
    turn: so a busy process makes fewer steps.
+5. Whoever has the group's key, and not its name, may ask for the name. Such frames have sessions of their
+   own, and do not reach the membership.
 
 This module must not know a protocol, or who uses the events.
 """
@@ -19,13 +21,15 @@ from collections.abc import Callable
 from typing import cast
 
 from antiphon.impl.errors import GroupClosed, Rejection
+from antiphon.impl.membership.datagrams import group_named, look
 from antiphon.impl.membership.member import Member
 from antiphon.impl.membership.membership import Membership
 from antiphon.impl.transport.addresses import Address
 from antiphon.impl.transport.sealing import Keyring
-from antiphon.impl.transport.sessions import Received, Sessions
+from antiphon.impl.transport.sessions import MARK_BYTES, UNNAMED, Received, Sessions
 from antiphon.impl.transport.shared_socket import SharedSocket
 from antiphon.impl.transport.shell import Shell
+from antiphon.impl.transport.wire import Rejected
 
 __all__ = ["MemberShell"]
 
@@ -46,7 +50,9 @@ class MemberShell(Shell):
         self.membership = membership
         self.me = membership.me
         self.group = membership.group
-        self.sessions = Sessions(membership.group, membership.me.incarnation, keys)
+        self._sessions = Sessions(membership.group, membership.me.incarnation, keys)
+        self._unnamed = Sessions(UNNAMED, membership.me.incarnation, keys)
+        """Sessions with those who do not know the group's name."""
         self._socket: SharedSocket | None = None
         self._answers = False
         """True if `_answer` is scheduled."""
@@ -92,6 +98,11 @@ class MemberShell(Shell):
         """Send the membership's pending datagrams."""
         self._step(lambda _: None)
 
+    def rekey(self, keys: Keyring) -> None:
+        """Replace the keys: the first key is used, all are accepted."""
+        self._sessions.rekey(keys)
+        self._unnamed.rekey(keys)
+
     def stop(self) -> None:
         """Stop at once, and leave the socket open for other groups. A second call does nothing."""
         super().stop()
@@ -102,7 +113,7 @@ class MemberShell(Shell):
 
     def knows(self, mark: bytes) -> bool:
         """Return True if frames with this mark are of this group."""
-        return self.sessions.knows(mark)
+        return self._sessions.knows(mark) or self._unnamed.knows(mark)
 
     def frame_received(self, address: Address, frame: bytes) -> None:
         """Handle a frame that a process of the group has sent to this run of this process."""
@@ -124,13 +135,26 @@ class MemberShell(Shell):
         self.flush()
 
     def _receive(self, address: Address, frame: bytes, now: float) -> None:
-        received = self.sessions.received(address, frame, now)
+        received = self._sessions.received(address, frame, now)
         if isinstance(received, Received):
             self.membership.datagram_received(received.source, address, received.data, now)
+        elif self._unnamed.knows(frame[:MARK_BYTES]):
+            self._answer_unnamed(address, frame, now)
         elif received is not None:
             self.membership.dropped[received.kind] += 1
             if received.kind is Rejection.FOREIGN_INCARNATION:
                 self.membership.addressed(address)
+
+    def _answer_unnamed(self, address: Address, frame: bytes, now: float) -> None:
+        """Send the group's name to whoever asks for it with the key."""
+        received = self._unnamed.received(address, frame, now)
+        if isinstance(received, Received) and received.data == look():
+            self._unnamed.send(address, received.source, group_named(self.group), now)
+        elif isinstance(received, Rejected):
+            self.membership.dropped[received.kind] += 1
+        assert self._socket is not None, "it is open"
+        for to, data in self._unnamed.frames_to_send():
+            self._socket.send(data, to, self.faults)
 
     def refused(self, kind: str, addresses: list[Address]) -> None:
         """Count an error of the operating system, and pass the addresses on at which nobody listens."""
@@ -169,7 +193,7 @@ class MemberShell(Shell):
         return self.membership.next_deadline()
 
     def _send_all(self, now: float) -> None:
-        send = self.sessions.send
+        send = self._sessions.send
         for to, data in self.membership.datagrams_to_send():
             if type(to) is Member:
                 send((to.host, to.port), to.incarnation, data, now)
@@ -179,5 +203,5 @@ class MemberShell(Shell):
             return
         socket, faults = self._socket, self.faults
         assert socket is not None, "it is open"
-        for address, frame in self.sessions.frames_to_send():
+        for address, frame in self._sessions.frames_to_send():
             socket.send(frame, address, faults)

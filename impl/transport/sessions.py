@@ -35,7 +35,7 @@ from antiphon.impl.transport.incarnations import GREETINGS_MAX, GREETINGS_MS
 from antiphon.impl.transport.sealing import EPOCH_BITS, INCARNATION_BYTES, KEY_BYTES, Keyring, ReplayWindow
 from antiphon.impl.transport.wire import Rejected
 
-__all__ = ["FRAME_BYTES", "MARK_BYTES", "PEERS_MAX", "Address", "Frame", "Received", "Sessions"]
+__all__ = ["FRAME_BYTES", "MARK_BYTES", "PEERS_MAX", "UNNAMED", "Address", "Frame", "Received", "Sessions"]
 
 Address = tuple[str, int]
 
@@ -44,6 +44,9 @@ PEERS_MAX = 2**14
 
 GREETED_MAX = 1_024
 """Largest number of other incarnations whose counters are kept, and of addresses whose greetings count."""
+
+UNNAMED = ""
+"""Name for sessions with whoever has the key, and does not know a group's name; no group has this name."""
 
 MARK_BYTES = 4
 """Number of bytes at the head of a frame that name its group and key."""
@@ -115,6 +118,11 @@ class Sessions:
     def encrypted(self) -> bool:
         """Return True if the group has a key, so that only members can read and send."""
         return self._sealed
+
+    @property
+    def heard(self) -> tuple[bytes, ...]:
+        """Return the incarnations that have named the own one, and are not forgotten."""
+        return tuple(self._heard)
 
     def rekey(self, keyring: Keyring) -> None:
         """Replace the keys: the first key is used, all are accepted. Counters and windows go on."""

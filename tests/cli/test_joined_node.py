@@ -42,7 +42,7 @@ class Nodes:
 
     def members(self, at: str, *more: str) -> tuple[int, str, str]:
         """Ask a process for its members: exit code, what is printed, and the errors."""
-        command = [*COMMAND, "members", "orders", at, "--key-file", str(self.key), *more]
+        command = [*COMMAND, "members", at, "--key-file", str(self.key), *more]
         done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
         return done.returncode, done.stdout, done.stderr
 
@@ -90,11 +90,12 @@ def test_processes_join_and_leave_from_the_shell_and_can_be_looked_at(nodes: Nod
     assert line(first).startswith("view 2: ")
     code, told, _ = nodes.members(nodes.at[2])
     assert code == 0
-    assert told.startswith("view 2 of 3 members, as n2 sees it; it reaches 3, has delivered up to number 1")
+    begins = "orders: view 2 of 3 members, as n2 sees it; it reaches 3, has delivered up to number 1"
+    assert told.startswith(begins)
     rows = re.findall(r"^(n\d) +127\.0\.0\.1:\d+ +([0-9a-f]{8})  orders messages$", told, re.MULTILINE)
     assert sorted(name for name, _ in rows) == ["n0", "n1", "n2"]
     assert len({run for _, run in rows}) == 3, "each run has a short name of its own"
-    code, told, _ = nodes.members(nodes.at[0], "--json")
+    code, told, _ = nodes.members(nodes.at[0], "--group", "orders", "--json")
     document = json.loads(told)
     assert complaints("members", document) == []
     assert (document["view"], document["reached"], document["delivered"]) == (2, 3, 1)
@@ -115,10 +116,13 @@ def test_who_has_another_key_learns_nothing(nodes: Nodes, tmp_path: Path) -> Non
     other.write_text("cd" * 32, encoding="ascii")
     other.chmod(0o600)
     nodes.key = other
-    code, told, error = nodes.members(nodes.at[0], "--timeout", "0.5")
+    code, told, error = nodes.members(nodes.at[0], "--timeout", "0.5", "--group", "orders")
     assert (code, told) == (2, "")
     assert "no process of group 'orders' has answered" in error
     assert "are the name and the key those of the group?" in error
+    code, told, error = nodes.members(nodes.at[0], "--timeout", "0.5")
+    assert (code, told) == (2, "")
+    assert "is the key that of the group?" in error
 
 
 def test_one_alone_keeps_a_log(nodes: Nodes, tmp_path: Path) -> None:
@@ -154,8 +158,8 @@ def test_nobody_who_listens_is_said(nodes: Nodes) -> None:
         (["node", "o", "--bind", "7", "--seeds", "h:1"], "--bind: '7' is no address"),
         (["node", "o", "--bind", "127.0.0.1:0", "--seeds", "h:1", "--protocol", "rbp"], "do not change"),
         (["node", "o", "--bind", "127.0.0.1:0", "--seeds", "nowhere.invalid:1"], "nowhere.invalid"),
-        (["members", "o", "7"], "'7' is no address"),
-        (["members", "o", "h:1", "--key-file", "none"], "key file none: No such file"),
+        (["members", "7"], "'7' is no address"),
+        (["members", "h:1", "--key-file", "none"], "key file none: No such file"),
     ],
 )
 def test_wrong_usage_is_told(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
