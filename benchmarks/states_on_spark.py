@@ -109,6 +109,7 @@ SMALL = {
     "die-hard": "a way of pourings, about as many levels as states",
     "irbp-whole-view": "56,385 states with two processes and two messages; with three they take minutes",
     "sequencer-listed": "38,560 states with three processes, a message and a wrong suspicion",
+    "primary-backup-sessions": "61,088 states with two replicas, two clients and three updates",
     "total-listed": "52,689 states with three processes, two messages and a crash",
     "ewd840": "36,990 states with six nodes; with seven there are 10^5 initial states, read one by one",
 }

@@ -136,6 +136,13 @@ ENTRIES: tuple[Entry, ...] = (
         family="pbk",
     ),
     Entry(
+        "primary-backup-sessions",
+        "primary-backup over a group with views: an update counts in one view, and clients have sessions",
+        "antiphon.spec.protocols.primary_backup.sessions:PrimaryBackupSessionsChecked",
+        binding_at="antiphon.conformance.compare.bindings.replicas:REPLICAS",
+        runs=False,
+    ),
+    Entry(
         "reformation",
         "RBP's Reformation over an abstract normal phase (RBP report, figures 23 and 24)",
         "antiphon.spec.protocols.reformation.properties:ReformationChecked",

@@ -23,7 +23,7 @@ import pytest
 from msgspec import msgpack
 
 from antiphon import Delivery, Group, View
-from antiphon.impl import primary_backup
+from antiphon.impl import replication
 from antiphon.impl.errors import (
     ClientForgotten,
     GroupClosed,
@@ -395,10 +395,10 @@ async def test_no_more_requests_wait_than_may() -> None:
     primary = Alone(0)
     await primary.enters(1, 0)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(primary_backup, "WAITING_MAX", 2)
+        patched.setattr(replication, "WAITING_MAX", 2)
         for client in ("ann", "bob", "cat", "ann"):
             await primary.asked(client, 0, 0)
-    assert list(primary.replica._waiting) == [b"ann", b"bob"]
+    assert list(primary.replica._replica._waiting) == [b"ann", b"bob"]
     primary.replica._received((HOST, 9), b"s", b"nonsense")
     assert primary.replica._port.dropped == {Rejection.MALFORMED: 1}
 
@@ -556,7 +556,9 @@ def test_backups_come_and_go_and_what_is_on_its_way_meanwhile_counts_once(free_p
             await asyncio.gather(*asking)
             drawn = await serving.equal(primary, (primary + 2) % 3, last)
             assert sorted(drawn) == sorted(names)
-            assert serving.replicas[primary]._view_number >= 9
+            view = serving.groups[primary].view
+            assert view is not None
+            assert view.number >= 9
             await serving.groups[last].close()
 
     asyncio.run(asyncio.wait_for(run(), 60))
@@ -658,7 +660,7 @@ def test_a_client_whose_datagrams_are_refused_since_many_others_came_becomes_ano
 def test_a_client_of_whom_nothing_is_known_any_more_is_told_so(free_ports: Ports) -> None:
     async def run() -> None:
         async with Serving(free_ports(1)) as serving, client(serving.seeds) as asking:
-            serving.replicas[0]._clients_max = 1
+            serving.replicas[0]._replica._clients_max = 1
             assert await asking.request(b"a")
             async with client(serving.seeds) as other:
                 assert await other.request(b"b")

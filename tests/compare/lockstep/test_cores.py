@@ -92,6 +92,15 @@ L_CRASH: dict[str, Any] = dict(bound_protocol("total-listed").small)
 L_BOTH: dict[str, Any] = {**L_CRASH, "messages": 2, "highest": 2}
 L_WRONG: dict[str, Any] = {**L_CRASH, "crashes": 0, "false_suspicions": 1}
 
+P_TWO: dict[str, Any] = {"processes": 2, "messages": 2, "clients": 1, "crashes": 0}
+P_AGAIN: dict[str, Any] = {**P_TWO, "processes": 1, "messages": 3, "requests": 2, "views": 1}
+P_CLIENTS: dict[str, Any] = {**P_TWO, "processes": 1, "messages": 3, "clients": 2, "kept": 1, "views": 1}
+P_JOINS: dict[str, Any] = {**P_TWO, "joiners": 1}
+P_CRASH: dict[str, Any] = {**P_TWO, "processes": 3, "crashes": 1}
+P_BOTH: dict[str, Any] = {**P_TWO, "clients": 2}
+P_VIEWS: dict[str, Any] = {**P_TWO, "messages": 3, "views": 3}
+P_JOINED: dict[str, Any] = {**P_JOINS, "processes": 3}
+
 ONE_SIDE = "steps that only one side would take"
 REFUSED = "the implementation refuses the step"
 TIMERS = "the timers that run, milliseconds left and back-off"
@@ -159,6 +168,14 @@ AGREE = [
     pytest.param("total-listed", L_CRASH, 3_710, 15_617, marks=pytest.mark.deep),
     pytest.param("total-listed", L_BOTH, 52_689, 308_227, marks=pytest.mark.deep),
     pytest.param("total-listed", L_WRONG, 102_236, 706_533, marks=pytest.mark.deep),
+    ("primary-backup-sessions", P_TWO, 535, 2_265),
+    ("primary-backup-sessions", P_AGAIN, 12, 32),
+    pytest.param("primary-backup-sessions", P_CLIENTS, 265, 1_124, marks=pytest.mark.deep),
+    pytest.param("primary-backup-sessions", P_JOINS, 241, 937, marks=pytest.mark.deep),
+    pytest.param("primary-backup-sessions", P_CRASH, 4_371, 27_047, marks=pytest.mark.deep),
+    pytest.param("primary-backup-sessions", P_BOTH, 6_544, 40_156, marks=pytest.mark.deep),
+    pytest.param("primary-backup-sessions", P_VIEWS, 15_036, 67_251, marks=pytest.mark.deep),
+    pytest.param("primary-backup-sessions", P_JOINED, 2_527, 14_422, marks=pytest.mark.deep),
 ]
 """A core, a model, its states and its transitions."""
 
@@ -420,6 +437,33 @@ CAUGHT: dict[tuple[str, str], tuple[dict[str, Any], int, str]] = {
     ("irbp-two-views", "tries-again"): (Y_GONE, 12, ONE_SIDE),
     ("irbp-two-views", "tries-once"): (Y_GONE, 12, "variable lacking"),
     ("irbp-two-views", "waits-for-the-slow-detector"): (Y_CRASH, 7, ONE_SIDE),
+    ("primary-backup-sessions", "answers-any-counter"): (P_TWO, 7, "events"),
+    ("primary-backup-sessions", "answers-at-once"): (P_TWO, 1, "events"),
+    ("primary-backup-sessions", "answers-earlier-ones"): (P_TWO, 8, "events"),
+    ("primary-backup-sessions", "answers-nobody"): (P_TWO, 3, "events"),
+    ("primary-backup-sessions", "answers-twice"): (P_TWO, 3, "variable waiting"),
+    ("primary-backup-sessions", "compares-no-session"): (P_CLIENTS, 11, "variable unsent"),
+    ("primary-backup-sessions", "counts-in-any-view"): (P_TWO, 4, "variable recorded"),
+    ("primary-backup-sessions", "drops-requests"): (P_TWO, 2, "variable waiting"),
+    ("primary-backup-sessions", "earlier-replaces-later"): (P_TWO, 6, "variable waiting"),
+    ("primary-backup-sessions", "everybody-leads"): (P_TWO, 1, "events"),
+    ("primary-backup-sessions", "executes-again"): (P_TWO, 8, "events"),
+    ("primary-backup-sessions", "executes-the-last"): (P_CLIENTS, 13, "variable waiting"),
+    ("primary-backup-sessions", "executes-two-at-once"): (P_TWO, 2, "variable unsent"),
+    ("primary-backup-sessions", "first-stays"): (P_TWO, 6, "events"),
+    ("primary-backup-sessions", "forgets-the-newest"): (P_CLIENTS, 6, "variable recorded"),
+    ("primary-backup-sessions", "keeps-one-more"): (P_CLIENTS, 6, "variable recorded"),
+    ("primary-backup-sessions", "loads-nothing"): (P_JOINS, 5, "variable recorded"),
+    ("primary-backup-sessions", "names-itself"): (P_TWO, 1, "events"),
+    ("primary-backup-sessions", "names-no-session"): (P_TWO, 3, "events"),
+    ("primary-backup-sessions", "names-the-next-view"): (P_TWO, 1, "variable unsent"),
+    ("primary-backup-sessions", "only-the-primary-performs"): (P_TWO, 8, "variable performed"),
+    ("primary-backup-sessions", "only-the-primary-records"): (P_TWO, 3, "variable recorded"),
+    ("primary-backup-sessions", "records-no-failure"): (P_AGAIN, 11, "variable recorded"),
+    ("primary-backup-sessions", "records-the-forgotten"): (P_TWO, 8, "variable recorded"),
+    ("primary-backup-sessions", "takes-forgotten-for-new"): (P_TWO, 6, "variable unsent"),
+    ("primary-backup-sessions", "the-last-leads"): (P_TWO, 1, "events"),
+    ("primary-backup-sessions", "waits-for-the-lost"): (P_TWO, 2, "variable unsent"),
     ("sequencer-listed", "acknowledges-again"): (L_ONE, 3, REFUSED),
     ("sequencer-listed", "acknowledges-nothing"): (L_ONE, 2, "variable sent"),
     ("sequencer-listed", "acknowledges-the-next"): (L_ONE, 2, "variable sent"),
@@ -484,7 +528,10 @@ LISTED = ("irbp", "irbp-two-views", "sequencer-listed", "total-listed", "vsc")
 """Cores that are walked through changes of views."""
 
 MANY = [
-    key for key in CAUGHT if key not in LONG and key[0] in (*LISTED, "chandra-toueg", "reformation")
+    key
+    for key in CAUGHT
+    if key not in LONG
+    and key[0] in (*LISTED, "chandra-toueg", "reformation", "primary-backup-sessions")
 ]
 """The cores with the most faults: every third of these is tried each time, all with `make check-deep`."""
 
