@@ -169,10 +169,15 @@ _WHY = {
 }
 """Texts of the log for each reason of a change of mind, with the length of the silence."""
 
+_FOUNDER = (
+    "expect=None: this process is at the first of the seeds, and founds the group: say expect=N, with how "
+    "many, or bootstrap=True"
+)
+
 _logger = logging.getLogger("antiphon")
 
 LEAVING_S = 5.0
-"""Seconds that `leave` waits for the others' agreement."""
+"""Least seconds that `leave` waits for the others' agreement."""
 
 
 _LEAVING_QUICKLY_S = 1.0
@@ -233,7 +238,7 @@ class JoinedGroup:
         """
         _check_types(
             group=group, seeds=seeds, name=name, meta=meta, expect=expect, timeouts=timeouts,
-            on_exclusion=on_exclusion, state=state, bootstrap=bootstrap, log=log,
+            on_exclusion=on_exclusion, state=state, bootstrap=bootstrap, log=log, layers=layers,
         )  # fmt: skip
         self.group = group
         self._given_name = name
@@ -291,7 +296,7 @@ class JoinedGroup:
         self._taking = asyncio.Lock()
         self._failure: Exception | None = None
         self._open = False
-        self._left = False
+        self._leaves = self._left = False
 
     async def __aenter__(self) -> Self:
         """Bind, and ask to be a member; the first event is the first view.
@@ -311,7 +316,7 @@ class JoinedGroup:
             if self._metrics is not None:
                 self._metrics.joined(self)
             if self._seeds.unknown:
-                looking = self._seeds.look_up(self._socket.socket, lambda at: self._membership.add_seed(at))
+                looking = self._seeds.look_up(self._socket.socket, self._seed_found)
                 self._resolving = asyncio.create_task(looking)
         except BaseException:
             await self.close()
@@ -342,14 +347,21 @@ class JoinedGroup:
         wait a shorter time.
         """
         try:
-            await self.leave(LEAVING_S if kind is None else _LEAVING_QUICKLY_S)
+            await self.leave(None if kind is None else _LEAVING_QUICKLY_S)
         except TimeoutError as late:
             _logger.warning("%s", late)
         except GroupFailed:
             pass  # the application has had it, or takes no more events
         await self.close()
 
-    async def leave(self, timeout_s: float = LEAVING_S) -> None:
+    @property
+    def leaving_s(self) -> float:
+        """Seconds that `leave` waits for the others' agreement: as long as it takes to exclude a silent
+        member, and 5 at least.
+        """
+        return max(LEAVING_S, (self._timeouts.exclude_ms + 2 * self._timeouts.suspect_ms) / 1000.0)
+
+    async def leave(self, timeout_s: float | None = None) -> None:
         """Leave the group: the others get a view without this member, and suspect nobody.
 
         Iteration ends when that is agreed. The others may need the datagrams of this member a little longer:
@@ -357,13 +369,14 @@ class JoinedGroup:
         is silent holds up the agreement until it is excluded.
 
         Raises:
-            TimeoutError: the others have not agreed in so many seconds. This member has
-                stopped nevertheless, and the others will suspect and then exclude it as if it had
-                crashed. The end of `async with` logs this error.
+            TimeoutError: the others have not agreed in so many seconds, or in `leaving_s`. This member has
+                stopped nevertheless, and the others will suspect and then exclude it as if it had crashed.
+                The end of `async with` logs this error.
         """
+        timeout_s = self.leaving_s if timeout_s is None else timeout_s
         if self._shell is None or not self._open:
             return
-        self._rejoins = False
+        self._leaves = True
         if self._shell.membership.over and not self._left:  # it was excluded, and would have come back
             self._left = True
             await self.close()
@@ -375,7 +388,8 @@ class JoinedGroup:
                     while not self._left and self._shell.runs:
                         self._news.clear()
                         await self._news.wait()
-                    while self._shell.membership.owes:  # the others may need what it says about the end
+                    # The others may need what it says about the end.
+                    while self._shell.runs and self._shell.membership.owes:
                         await asyncio.sleep(_LINGERS_S)
             except TimeoutError:
                 if not self._left:
@@ -390,8 +404,6 @@ class JoinedGroup:
         self._open = False
         self._refuse(GroupClosed("the group was closed before the message was sent"))
         self._news.set()
-        if self._metrics is not None:
-            self._metrics.closed(self)
         if self._log is not None:
             self._log.close("left" if self._left else None)
         if self._resolving is not None:
@@ -400,6 +412,8 @@ class JoinedGroup:
             self._shell.stop()
         if self._socket is not None and self._socket is not self._bind:
             await self._socket.close()
+        if self._metrics is not None:
+            self._metrics.closed(self)
 
     # What it is ---------------------------------------------------------------------------------------------
 
@@ -701,6 +715,17 @@ class JoinedGroup:
         waits = "" if self._shell is None or not self.waits else f"; waits for {', '.join(self.waits)}"
         return f"<Group {self.group!r}: {state}{told}{waits}>"
 
+    def _seed_found(self, seed: Address) -> None:
+        """Ask also a seed whose address is known now; found the group if that address is the own one, and the
+        first of the seeds.
+        """
+        first = seed == self._seeds.founder
+        founds = first and seed == self._own and not self._exclusions
+        if founds and self._expect is None:
+            self._fail(InvalidSetting(_FOUNDER))
+            return
+        self._membership.add_seed(seed, first=first, founds=self._expect if founds else None)
+
     # From run to run ----------------------------------------------------------------------------------------
 
     def _begin(self, *, first: bool) -> None:
@@ -743,23 +768,23 @@ class JoinedGroup:
         self._seeds.resolve({place: target[:2] for place, target in found.routes.items()})
         try:
             self._own = await self._reached_at(shared.socket)
-            self._require_way_in()
+            self._require_way_in(shared.socket)
         except BaseException:
             if shared is not self._bind:
                 await shared.close()
             raise
         return shared
 
-    def _require_way_in(self) -> None:
+    def _require_way_in(self, sock: socket.socket) -> None:
         """Raise InvalidSetting if this process could neither found the group nor ask another one, so that it
         would wait for ever.
         """
         if self._bootstrap:
             return
         if self._seeds.founder == self._own and self._expect is None:
-            told = "this process is at the first of the seeds, and founds the group"
-            raise InvalidSetting(f"expect=None: {told}: say expect=N, with how many, or bootstrap=True")
-        others = [seed for seed in self._seeds.numeric if seed != self._own] or self._seeds.unknown
+            raise InvalidSetting(_FOUNDER)
+        here = (self._own, sock.getsockname()[:2])
+        others = [seed for seed in self._seeds.numeric if seed not in here] or self._seeds.unknown
         if not others and (self._expect != 1 or not self._seeds.given):
             raise InvalidSetting(f"seeds={list(self._seeds.given)!r}: there is no other process to ask")
 
@@ -831,7 +856,7 @@ class JoinedGroup:
             _logger.warning(
                 "group %s: %s has asked to be a member for %.0f s, with %d others%s; datagrams dropped: %s%s",
                 self.group, membership.me, now - self._asks_since, membership.asking,
-                f", where {self._expect} begin" if self._seeds.founder == self._own else "",
+                "" if membership.founds is None else f", where {membership.founds} begin",
                 dropped or "none",
                 "" if membership.refusal is None else f"; it was refused: {membership.refusal}",
             )  # fmt: skip
@@ -882,11 +907,16 @@ class JoinedGroup:
         if self._left:
             return
         self._exclusions += not self._begins
+        self._left = self._leaves
         _logger.warning("group %s: %s was excluded: %s", self.group, self.me, event.why)
         failed = GroupFailed(f"{self.me.name} was excluded: {event.why}")
         if not self._begins:
             self._refuse(failed)
-        if self._rejoins or self._begins:  # who has never seen a view has lost nothing
+        if self._left:
+            assert self._shell is not None, "it was open"
+            self._shell.stop()
+            self._refuse(failed)
+        elif self._rejoins or self._begins:  # who has never seen a view has lost nothing
             assert self._shell is not None, "it was open"
             self._shell.stop()
             self._holds = self.state is not None  # what is broadcast before it comes back waits, too
@@ -953,8 +983,8 @@ def _address(which: str, given: Any, least: int = 1) -> Address:
 
 
 def _is_text(given: object) -> bool:
-    """Return True for a text that UTF-8 can write."""
-    return isinstance(given, str) and not any("\ud800" <= letter <= "\udfff" for letter in given)
+    """Return True for a text that can be printed in a line."""
+    return isinstance(given, str) and given.isprintable()
 
 
 def _check_types(**given: Any) -> None:
@@ -970,15 +1000,16 @@ def _check_types(**given: Any) -> None:
     timed = named or isinstance(given["timeouts"], Timeouts)
     some = expect is None or (type(expect) is int and expect >= 1)
     rules = {
-        "group": (sized, f"a text of 1 to {GROUP_NAME_BYTES_MAX} bytes in UTF-8"),
+        "group": (sized, f"a printable text of 1 to {GROUP_NAME_BYTES_MAX} bytes in UTF-8"),
         "seeds": (some_seeds, "a list of hosts with ports, as [('db1', 7000), ('db2', 7000)]"),
         "state": (gives, "an object with the methods `save` and `load`"),
-        "name": (short, f"a text of at most {NAME_LENGTH_MAX} characters"),
+        "name": (short, f"a printable text of at most {NAME_LENGTH_MAX} characters"),
         "meta": (few, f"at most {META_BYTES_MAX} bytes"),
         "expect": (some, "how many members the group begins with"),
         "timeouts": (timed, "'local', 'lan', 'wan' or Timeouts(...)"),
         "on_exclusion": (given["on_exclusion"] in ("rejoin", "fail"), "'rejoin' or 'fail'"),
         "bootstrap": (type(given["bootstrap"]) is bool, "True or False"),
+        "layers": (isinstance(given["layers"], Layers), "Layers(...)"),
         "log": (isinstance(given["log"], MemberLog | None), "a MemberLog, which writes a file"),
     }
     for which, (kept, wanted) in rules.items():

@@ -71,5 +71,10 @@ class Seeds:
                 with contextlib.suppress(UnusableAddress):
                     found = await resolved(sock, {0: seed})
                     self.unknown.remove(seed)
-                    self.numeric.append(found.routes[0][:2])
-                    add(found.routes[0][:2])
+                    at = found.routes[0][:2]
+                    if seed == self.given[0]:
+                        self.founder = at
+                        self.numeric.insert(0, at)
+                    else:
+                        self.numeric.append(at)
+                    add(at)

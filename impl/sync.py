@@ -28,6 +28,7 @@ import asyncio
 import atexit
 import contextlib
 import threading
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
 from types import TracebackType
@@ -35,7 +36,7 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 
 from antiphon.impl.errors import GroupClosed
 from antiphon.impl.group import Address, Event, Group, Identifier, Keyring, Statistics, Wait
-from antiphon.impl.joined import LEAVING_S, JoinedEvent, JoinedGroup, JoinedStatistics, Sent, Suspected
+from antiphon.impl.joined import JoinedEvent, JoinedGroup, JoinedStatistics, Sent, Suspected
 from antiphon.impl.loops import new_event_loop
 from antiphon.impl.membership.member import Member, View
 
@@ -45,8 +46,11 @@ T = TypeVar("T")
 E = TypeVar("E")
 
 
-_CLOSING_S = LEAVING_S + 2.0
-"""Seconds that the exit of the interpreter waits for a group that was left open."""
+_ENDING_S = 2.0
+"""Seconds that the end of a group may take besides its leaving."""
+
+_CLOSING_S = 7.0
+"""Seconds that the exit of the interpreter waits for a group with fixed members that was left open."""
 
 
 class _Asynchronous(Protocol[E]):
@@ -74,9 +78,10 @@ G = TypeVar("G", bound=_Asynchronous[Any])
 class _BlockingGroup(Generic[G, E]):
     """Group in a thread of its own, with blocking calls; a context manager, used once."""
 
-    def __init__(self, group: G, name: str) -> None:
+    def __init__(self, group: G, name: str, closing_s: float = _CLOSING_S) -> None:
         self._group = group
         self._name = name
+        self._closing_s = closing_s
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._taken: deque[E] = deque()
@@ -123,12 +128,12 @@ class _BlockingGroup(Generic[G, E]):
             if loop is None or thread is None or self._closing:
                 return
             self._closing = True  # no call comes after this one, so none can wait for a loop that has stopped
-            leaving = asyncio.run_coroutine_threadsafe(self._within(self._leave(), _CLOSING_S), loop)
+            leaving = asyncio.run_coroutine_threadsafe(self._within(self._leave(), self._closing_s), loop)
         try:
             leaving.result()
         finally:
             loop.call_soon_threadsafe(loop.stop)
-            thread.join(_CLOSING_S)
+            thread.join(self._closing_s)
             if not thread.is_alive():
                 loop.close()
 
@@ -150,16 +155,22 @@ class _BlockingGroup(Generic[G, E]):
             GroupFailed: the group cannot go on, and all that came before was taken.
             StopIteration: the group is closed, and all was taken.
         """
-        with self._taking:
+        began = time.monotonic()
+        if not self._taking.acquire(timeout=-1 if timeout_s is None else max(0.0, timeout_s)):
+            raise self._late(timeout_s)
+        try:
             if not self._taken:
+                waited = time.monotonic() - began
                 try:
-                    self._wait(self._take(), timeout_s)
+                    self._wait(self._take(), timeout_s, waited)
                 except GroupClosed:
                     if not self._closing:
                         raise
             if not self._taken:
                 raise StopIteration
             return self._taken.popleft()
+        finally:
+            self._taking.release()
 
     def rekey(self, key: bytes | Keyring) -> None:
         """Replace the group's keys: the first key is used, all are accepted. Raise `InvalidKey` as
@@ -193,11 +204,13 @@ class _BlockingGroup(Generic[G, E]):
         await self._group.__aexit__(None, None, None)
         calls = asyncio.all_tasks() - {asyncio.current_task()}
         if calls:
-            await asyncio.wait(calls, timeout=_CLOSING_S)
+            await asyncio.wait(calls, timeout=self._closing_s)
         self._taken.extend(self._group.at_hand())
 
-    def _wait(self, work: Coroutine[Any, Any, T], timeout_s: float | None) -> T:
-        """Run a coroutine in the group's thread, and wait for its result."""
+    def _wait(self, work: Coroutine[Any, Any, T], timeout_s: float | None, waited_s: float = 0.0) -> T:
+        """Run a coroutine in the group's thread, and wait for its result, for `timeout_s` less the seconds
+        that the caller has waited already.
+        """
         if threading.current_thread() is self._thread:
             work.close()
             raise RuntimeError("the group's own thread cannot wait for the group; call from another one")
@@ -205,21 +218,26 @@ class _BlockingGroup(Generic[G, E]):
             if self._loop is None or self._closing:
                 work.close()
                 raise GroupClosed(f"{self._name!r} is {'closed' if self._loop else 'used outside `with`'}")
-            done = asyncio.run_coroutine_threadsafe(self._within(work, timeout_s), self._loop)
+            done = asyncio.run_coroutine_threadsafe(self._within(work, timeout_s, waited_s), self._loop)
         try:
             return done.result()
         except BaseException:  # an interrupt, or what the work raised
             done.cancel()
             raise
 
-    async def _within(self, work: Coroutine[Any, Any, T], timeout_s: float | None) -> T:
+    async def _within(
+        self, work: Coroutine[Any, Any, T], timeout_s: float | None, waited_s: float = 0.0
+    ) -> T:
         try:
-            async with asyncio.timeout(timeout_s):
+            async with asyncio.timeout(None if timeout_s is None else timeout_s - waited_s):
                 return await work
         except TimeoutError:
             if timeout_s is None:  # it is the work's own, and says what was waited for
                 raise
-            raise TimeoutError(f"nothing within {timeout_s:g} s: {self._group!r}") from None
+            raise self._late(timeout_s) from None
+
+    def _late(self, timeout_s: float | None) -> TimeoutError:
+        return TimeoutError(f"nothing within {timeout_s:g} s: {self._group!r}")
 
 
 class SyncGroup(_BlockingGroup[Group, Event]):
@@ -294,7 +312,7 @@ class SyncJoinedGroup(_BlockingGroup[JoinedGroup, JoinedEvent]):
         """Make a process that joins; arguments and exceptions are those of `Group.join`."""
         waits = None if state is None else _Stored(state)
         group = JoinedGroup(*arguments, state=waits, **settings)
-        super().__init__(group, group.group)
+        super().__init__(group, group.group, group.leaving_s + _ENDING_S)
 
     def broadcast(self, payload: bytes | bytearray | memoryview, timeout_s: float | None = None) -> Sent:
         """Send a message to all members, this one included. Return the name of the message once it is on its
@@ -306,7 +324,7 @@ class SyncJoinedGroup(_BlockingGroup[JoinedGroup, JoinedEvent]):
         """
         return self._wait(self._group.broadcast(payload), timeout_s)
 
-    def leave(self, timeout_s: float = LEAVING_S) -> None:
+    def leave(self, timeout_s: float | None = None) -> None:
         """Leave the group, and close. Raises `TimeoutError` as `JoinedGroup.leave`."""
         try:
             self._wait(self._group.leave(timeout_s), None)

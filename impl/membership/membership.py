@@ -107,6 +107,9 @@ _CHANGES_MAX = 1_000
 _GONE_MAX = 1_000
 """Largest number of former members that are known as such."""
 
+_LASTS_MAX = 64
+"""Largest number of ended lists whose members are told that this process ends."""
+
 _ASKS_MS = 10 * _SEEK_MS
 """Milliseconds after its last question in which a process still counts as one that asks."""
 
@@ -207,6 +210,8 @@ class Membership:
         self._tracer = tracer
         self._seeds = tuple(seeds)
         self._founds = founds
+        self._exists_at: float | None = None
+        """Time of the last notice that the group exists; None before any."""
         self._seeks_at: float | None = None
         self._bootstrap = bootstrap
         self._withdraws_at: float | None = None
@@ -227,8 +232,8 @@ class Membership:
         """Answer to processes that are on the list and do not know it yet; None in an i-view."""
         self._joined: tuple[Member, ...] = ()
         """Members that do not know yet that they are on the list."""
-        self._last = Roster(0, (), 0)
-        """List on which this process was a member last."""
+        self._lasts: deque[tuple[Roster, float]] = deque(maxlen=_LASTS_MAX)
+        """Lists on which this process was a member, each with the time of its end."""
         self._began_at = float("-inf")
         self._patient_until = 0.0
         """Time before which no suspicion ends this list: later than its beginning if the last was short."""
@@ -275,10 +280,14 @@ class Membership:
         self._seek(now)
         self._found(now)
 
-    def add_seed(self, seed: Address) -> None:
-        """Ask also this address for membership, as a seed."""
-        if seed not in self._seeds:
-            self._seeds = (*self._seeds, seed)
+    def add_seed(self, seed: Address, *, first: bool = False, founds: int | None = None) -> None:
+        """Ask also this address for membership, as a seed, or as the first one. With `founds` this process
+        founds the group, as one that begins now.
+        """
+        others = tuple(other for other in self._seeds if other != seed)
+        self._seeds = (seed, *others) if first else (*others, seed)
+        if founds is not None:
+            self._founds, self._started_at = founds, self._now
 
     def addressed(self, address: Address) -> None:
         """Ask also the process at this address for membership, since it may be a member: it has sent to an
@@ -309,9 +318,8 @@ class Membership:
 
     def farewell(self) -> None:
         """Send the former fellow members a notice that this process needs nothing more, since it ends now."""
-        for member in self._last.members:
-            if member != self.me:
-                self._send(member, DatagramKind.ENDED, self._last.number)
+        for member in {member for roster, _ in self._lasts for member in roster.members} - {self.me}:
+            self._send(member, DatagramKind.ENDED, self._lasts[-1][0].number)
 
     @property
     def busy(self) -> bool:
@@ -385,6 +393,15 @@ class Membership:
         return self._blocked_ms + (self._now - self._blocked_since if self._blocked else 0.0)
 
     @property
+    def founds(self) -> int | None:
+        """Return the number of processes with which this one founds the group; None if it founds none now."""
+        exists = self._exists_at
+        if exists is None or self._founds is None:
+            return self._founds
+        over = self._founds > 1 and self._now >= exists + self.timeouts.exclude_ms
+        return self._founds if over else None
+
+    @property
     def asking(self) -> int:
         """Return the number of other processes that ask to be members, as far as this process knows while it
         is no member itself.
@@ -405,8 +422,11 @@ class Membership:
         """
         if not self.over:
             return bool(self._ended)
+        last, ended_at = self._lasts[-1] if self._lasts else (Roster(0, (), 0), self._now)
+        if self._now > ended_at + self.timeouts.suspect_ms:  # whoever was silent since would be suspected
+            return False
         suspected = self.detector.suspected
-        needs = {one.incarnation for one in self._last.members if one.incarnation not in suspected}
+        needs = {one.incarnation for one in last.members if one.incarnation not in suspected}
         return any(
             epoch.is_owed(place for place, one in enumerate(epoch.roster.members) if one.incarnation in needs)
             for epoch, _ in self._ended.values()
@@ -447,7 +467,7 @@ class Membership:
             place = epoch.places.get(source)
             if place is not None:
                 epoch.endpoint_received(place, memoryview(data)[HEAD.size :], now)
-                if self.detector.changed:
+                if self.detector.changed or self._leaving:
                     self._go_on(now)
                 return
         if kind <= DatagramKind.BEAT:
@@ -477,7 +497,7 @@ class Membership:
             case DatagramKind.ENDED:
                 self._ended_elsewhere(source, number)
             case DatagramKind.EXISTS:
-                self._founds = None
+                self._exists_at = now
                 self.addressed(address)
             case DatagramKind.STOPPED:
                 self.transfers.stopped(source, number)
@@ -486,7 +506,7 @@ class Membership:
             case DatagramKind.LOOK:
                 self._send(address, DatagramKind.STANDING, 0, encode(self.standing()))
             case DatagramKind.NO:
-                self._refused(data)
+                self._refused(data, now)
             case DatagramKind.STANDING:
                 pass  # a late answer to somebody who looked from here
             case _:
@@ -500,7 +520,10 @@ class Membership:
         """
         epoch = self._ended[number][0] if number in self._ended else self.epoch
         if epoch is None or number > epoch.roster.number:
-            if kind != DatagramKind.BEAT and not self.over:
+            if self.over:
+                if kind == DatagramKind.LINK:  # this process has forgotten the list: it needs nothing more
+                    self._send(address, DatagramKind.ENDED, number)
+            elif kind != DatagramKind.BEAT:
                 self._early.append((number, kind, source, address, data))
             return
         place = epoch.roster.place(source) if number == epoch.roster.number else None
@@ -545,7 +568,8 @@ class Membership:
             return
         if self.epoch is None:
             known = self._candidates.get(joining.address)
-            if known is None or known.member.incarnation <= source:
+            late = known is not None and now > known.heard_at + _ASKS_MS
+            if known is None or late or known.member.incarnation <= source:
                 self._candidates[joining.address] = _Candidate(joining, address, now, join.founds)
             self._found(now)
         elif source in self._gone:
@@ -582,7 +606,7 @@ class Membership:
             del self.refused[next(iter(self.refused))]
         self._send(address, DatagramKind.NO, 0, encode(No(why, final)))
 
-    def _refused(self, data: bytes) -> None:
+    def _refused(self, data: bytes, now: float) -> None:
         """Handle a refusal: a member does not admit this process."""
         try:
             no = decode_no(data[HEAD.size :])
@@ -590,7 +614,7 @@ class Membership:
             self.dropped[Rejection.MALFORMED] += 1
             return
         if self.epoch is None and not self.over:
-            self.refusal, self._founds = no.why, None
+            self.refusal, self._exists_at = no.why, now
             if no.final:
                 self._end(Refused(no.why))
 
@@ -856,7 +880,6 @@ class Membership:
         still need are still sent.
         """
         if self.epoch is not None:
-            self._last = self.epoch.roster
             self._collect()
             self._count()
             self._retire(self.epoch, self._now)
@@ -869,6 +892,9 @@ class Membership:
         """Stop taking part in a list, but keep sending what its other members still need."""
         epoch.over = True
         self._ended[epoch.roster.number] = (epoch, now)
+        self._lasts.append((epoch.roster, now))
+        while self._lasts[0][1] < now - self.timeouts.exclude_ms:
+            self._lasts.popleft()
 
     def _forget(self, now: float) -> None:
         """Delete the ended lists that no other member needs any more."""
@@ -939,8 +965,10 @@ class Membership:
                 returns or (not patient and minds and core & suspected)
             ):
                 epoch.change.call(Kind.INTERMEDIATE)
-            if self._leaving and settled and not self._outstanding and not epoch.change.leaving:
-                epoch.change.leave()
+            if self._leaving and settled and not epoch.change.leaving:
+                self._collect()  # whoever leaves may take nothing more
+                if not self._outstanding:
+                    epoch.change.leave()
         self._tell_blocked()
 
     def _may_exclude(self, member: Member, now: float) -> bool:
@@ -998,17 +1026,20 @@ class Membership:
     def _ask(self, addresses: Iterable[Address]) -> None:
         """Send a request to join to the processes at these addresses."""
         protocol = self._implementation.messages.protocol
-        join = HEAD.pack(DatagramKind.JOIN, 0) + encode(Join(self.me, protocol, self._founds is not None))
+        join = HEAD.pack(DatagramKind.JOIN, 0) + encode(Join(self.me, protocol, self.founds is not None))
         self._outgoing += [Outgoing(address, join) for address in addresses if address != self.me.address]
 
     def _found(self, now: float) -> None:
         """Make the first list, if this process is the founder, enough others ask, and no group is known.
 
         It listens first, for `LISTENS` heartbeats: members may still send to an earlier run, or say that the
-        group exists. A seed that neither asks nor answers is waited for a little longer, and whoever
-        sends to an earlier run too: they may be members. Of two founders the earlier run founds the group.
+        group exists. A group of which nothing was heard for `exclude_ms` is over, unless this process would
+        found another one alone. A seed that neither asks nor answers is waited for a little longer, and
+        whoever sends to an earlier run too: they may be members. Of two founders the earlier run founds the
+        group.
         """
-        if self._founds is None or self.epoch is not None or self.over:
+        founds = self.founds
+        if founds is None or self.epoch is not None or self.over:
             return
         if now < self._started_at + LISTENS * self.timeouts.heartbeat_ms:
             return
@@ -1018,7 +1049,7 @@ class Membership:
         heard = {one.member.address for one in asking} | {one.address for one in asking} | {self.me.address}
         silent = [seed for seed in self._seeds if seed not in heard]
         few = not self._bootstrap and 2 * len(silent) >= len(self._seeds) and bool(self._seeds)
-        if len(asking) + 1 < self._founds or few:
+        if len(asking) + 1 < founds or few:
             return
         if any(one.founds and one.member.incarnation < self.me.incarnation for one in asking):
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from typing import Any
@@ -157,3 +158,64 @@ def test_a_founder_waits_a_little_for_one_that_may_be_a_member() -> None:
     assert life.views == []
     simulation.run(times.suspect_ms + membership.LISTENS * times.heartbeat_ms)
     assert len(life.views) == 1
+
+
+def test_a_founder_that_has_heard_of_a_group_which_is_over_founds_another(free_ports: Ports) -> None:
+    """All members are started again, one after the other."""
+    at = addresses(free_ports, 3)
+
+    async def run() -> None:
+        groups = [await member(one, at, expect=3).__aenter__() for one in at]
+        for group in groups:
+            await sees(group, at)
+        await groups[0].close()
+        await groups[1].close()
+        again = [await member(at[0], at, expect=3).__aenter__()]
+        while again[0]._membership._exists_at is None:
+            await asyncio.sleep(0.01)
+        await groups[2].close()
+        again += [await member(one, at, expect=3).__aenter__() for one in at[1:]]
+        for group in again:
+            assert (await sees(group, at)).number == 1
+        for group in again:
+            await group.close()
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+
+
+def test_one_that_would_found_alone_does_not_after_it_has_heard_of_a_group() -> None:
+    """Its group may be on the other side of a cut."""
+    simulation = SimulatedMembers(3, 1, seeds=[0])
+    simulation.found(range(3))
+    simulation.run(500.0)
+    simulation.crash(0)
+    simulation.run(4_000.0)
+    simulation.begin(0, founds=1)
+    machine = simulation.life(0).machine
+    while machine._exists_at is None:
+        simulation.run(simulation.now + 1.0)
+    simulation.part({0}, {1, 2})
+    simulation.run(simulation.now + 10_000.0)
+    assert machine.epoch is None
+
+
+def test_a_process_whose_clock_was_set_back_before_the_group_began_is_in_it(
+    free_ports: Ports, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = addresses(free_ports, 2)
+    real, ahead = time.time_ns, [3_600_000_000_000]
+    monkeypatch.setattr(time, "time_ns", lambda: real() + ahead[0])
+
+    async def run() -> None:
+        early = await member(at[1], at, expect=3).__aenter__()
+        ahead[0] = 0
+        async with member(at[0], at, expect=2) as first:
+            while not first._membership.asking:
+                await asyncio.sleep(0.01)
+            await early.close()
+            async with member(at[1], at) as second:
+                await sees(first, at)
+                await sees(second, at)
+
+    monkeypatch.setattr(membership, "LISTENS", 60)
+    asyncio.run(asyncio.wait_for(run(), 30))

@@ -16,7 +16,6 @@ from typing import Any, cast
 import pytest
 
 from antiphon import Delivery, Group, View
-from antiphon.impl import joined as joined_module
 from antiphon.impl.errors import (
     GroupClosed,
     GroupFailed,
@@ -31,7 +30,7 @@ from antiphon.impl.joined import JoinedGroup
 from antiphon.impl.layers import Layers
 from antiphon.impl.membership import donors
 from antiphon.impl.membership.detector import LOCAL, Reason, Suspicion, Timeouts
-from antiphon.impl.membership.member import Excluded, Member
+from antiphon.impl.membership.member import Blocked, Excluded, Member
 from antiphon.impl.membership.membership import Membership, SuspicionChange
 from antiphon.impl.membership.transfer import State, Transfers
 from antiphon.impl.metrics import Metrics
@@ -326,6 +325,66 @@ def test_members_that_begin_together_have_different_short_names(free_ports: Port
     asyncio.run(asyncio.wait_for(run(), 10))
 
 
+@pytest.mark.parametrize("protocol", ["irbp", "sequencer", "vsc"])
+def test_who_leaves_need_not_take_what_it_has_said(free_ports: Ports, protocol: str) -> None:
+    seeds = seeds_of(free_ports, 2)
+
+    async def run() -> None:
+        async with joined(seeds, 0, protocol=protocol) as first:
+            second = await joined(seeds, 1, protocol=protocol).__aenter__()
+            await until(first, View)
+            await until(second, View)
+            for number in range(5):
+                await second.broadcast(b"%d" % number)
+            await second.leave()
+            said = [(await until(first, Delivery)).payload for _ in range(5)]
+            assert said == [b"0", b"1", b"2", b"3", b"4"]
+            view = await until(first, View)
+            assert (len(view.left), view.failed) == (1, ())
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+
+
+def test_who_is_excluded_while_it_leaves_has_left(free_ports: Ports) -> None:
+    seeds = seeds_of(free_ports, 2)
+
+    async def run() -> None:
+        async with joined(seeds, 0) as first:
+            second = await joined(seeds, 1).__aenter__()
+            await until(second, View)
+            await until(first, View)
+            await first.close()  # so that nobody agrees
+            leaving = asyncio.create_task(second.leave(5.0))
+            await asyncio.sleep(0.1)
+            second._membership._end(Excluded("for the test"))
+            second._shell.flush()  # type: ignore[union-attr]
+            await asyncio.wait_for(leaving, 1)
+            assert [type(event) async for event in second] in ([], [Blocked]), "iteration has ended"
+
+    asyncio.run(asyncio.wait_for(run(), 10))
+
+
+def test_a_group_whose_meter_fails_is_closed_all_the_same(free_ports: Ports) -> None:
+    (at,) = seeds_of(free_ports, 1)
+
+    class Broken:
+        """A meter that does not work."""
+
+        def joined(self, _group: JoinedGroup) -> None:
+            """Fail."""
+            raise RuntimeError("no meter")
+
+        closed = joined
+
+    async def run() -> None:
+        with pytest.raises(RuntimeError, match="no meter"):
+            await joined([at], 0, metrics=Broken()).__aenter__()
+        async with joined([at], 0) as again:
+            await until(again, View)
+
+    asyncio.run(asyncio.wait_for(run(), 10))
+
+
 def test_who_was_excluded_can_still_leave(free_ports: Ports) -> None:
     seeds = seeds_of(free_ports, 1)
 
@@ -347,6 +406,8 @@ def test_who_was_excluded_can_still_leave(free_ports: Ports) -> None:
     ("settings", "error", "told"),
     [
         ({"group": "g" * 65}, InvalidSetting, "1 to 64 bytes"),
+        ({"name": "one\nline"}, InvalidSetting, "a printable text"),
+        ({"layers": None}, InvalidSetting, "layers=None"),
         ({"seeds": [("db1", 99_999)]}, InvalidSetting, "a port is 1 to 65535"),
         ({"seeds": [("db1", "7000")]}, InvalidSetting, "a host with a port"),
         ({"bind": "7000"}, InvalidSetting, "bind has a host with a port"),
@@ -923,6 +984,33 @@ def test_a_seed_that_has_no_address_yet_is_looked_up_again(
     assert "seed late.invalid:" in caplog.text
 
 
+def test_a_founder_whose_own_name_has_no_address_yet_founds_when_it_has_one(
+    free_ports: Ports, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("antiphon.impl.seeds._RESOLVES_S", 0.3)
+    at = seeds_of(free_ports, 2)
+    known, asked = addresses._numeric, []
+
+    async def numeric(address: tuple[str, int], whose: str) -> dict[int, Any]:
+        if address[0] == "late.invalid":
+            asked.append(address)
+            if len(asked) <= 2:
+                raise UnusableAddress(0, "no such host")
+            address = at[0]
+        return await known(address, whose)
+
+    monkeypatch.setattr(addresses, "_numeric", numeric)
+
+    async def run() -> None:
+        seeds = [("late.invalid", at[0][1]), at[1]]
+        async with joined(seeds, 0, bind=at[0]) as first, joined(seeds, 1, bind=at[1]) as second:
+            for group in (first, second):
+                assert len((await until(group, View)).members) == 2
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+    assert len(asked) > 2
+
+
 def test_prometheus_is_told_of_views_and_suspicions(free_ports: Ports) -> None:
     seeds = seeds_of(free_ports, 2)
     metrics = Metrics()
@@ -1176,7 +1264,7 @@ def test_a_leave_to_which_nobody_agrees_says_so(
     free_ports: Ports, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = r"group 'g': nobody has agreed within 0.1 s that m0 leaves: <Group 'g': .* majority 2, reaches"
-    monkeypatch.setattr(joined_module, "LEAVING_S", 0.1)
+    monkeypatch.setattr(JoinedGroup, "leaving_s", 0.1)
 
     async def run() -> None:
         for raises in (True, False):
@@ -1191,6 +1279,11 @@ def test_a_leave_to_which_nobody_agrees_says_so(
 
     asyncio.run(asyncio.wait_for(run(), 30))
     assert sum(bool(re.match(told, record.getMessage())) for record in caplog.records) == 1, "the second one"
+
+
+@pytest.mark.parametrize(("timeouts", "seconds"), [("local", 5.0), ("lan", 5.0), ("wan", 30.0)])
+def test_a_leave_waits_for_as_long_as_a_silent_member_may_hold_it_up(timeouts: str, seconds: float) -> None:
+    assert joined([("127.0.0.1", 7000)], 0, timeouts=timeouts).leaving_s == seconds
 
 
 def test_a_leave_that_is_agreed_raises_nothing_although_a_member_acknowledges_nothing(

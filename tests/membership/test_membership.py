@@ -285,6 +285,53 @@ def test_a_join_while_a_member_is_silent_holds_up_nobody(protocol: str) -> None:
     all_agree_at_the_end(simulation, {0, 1, 3})
 
 
+@pytest.mark.parametrize("later_ms", [1, 3, 10, 30])
+@pytest.mark.parametrize("leaving", [(0, 2), (0, 1, 2)])
+def test_members_leave_one_shortly_after_the_other_and_none_waits_for_another(
+    leaving: tuple[int, ...], later_ms: int
+) -> None:
+    simulation = founded(3)
+    leavers = {process: simulation.life(process) for process in leaving}
+    for place, process in enumerate(leaving):
+        simulation.at(500.0 + later_ms * place, lambda process=process: simulation.leave(process))
+    while leavers:
+        simulation.run(simulation.now + 1.0)
+        assert simulation.now < 650.0, f"{list(leavers)} have not ended"
+        for process, life in list(leavers.items()):
+            if life.over and not life.machine.owes:
+                simulation.farewell(process)
+                del leavers[process]
+    simulation.run(1_000.0)
+    for process in {0, 1, 2}.difference(leaving):
+        assert names(simulation.life(process).views[-1]) == [f"p{process}"]
+        assert not simulation.life(process).machine.suspicions
+
+
+def test_who_has_left_says_that_it_needs_nothing_of_a_list_that_it_has_forgotten() -> None:
+    simulation = founded(2)
+    simulation.leave(0)
+    simulation.run(simulation.now + 400.0)
+    machine, other = simulation.life(0).machine, simulation.life(1).machine.me
+    assert machine.over
+    assert not machine._ended
+    data = HEAD.pack(DatagramKind.LINK, 1) + b"again"
+    machine.datagram_received(other.incarnation, other.address, data, simulation.now)
+    assert (other.address, HEAD.pack(DatagramKind.ENDED, 1)) in machine.datagrams_to_send()
+
+
+def test_who_leaves_and_hears_nothing_ends_when_the_others_would_be_suspected() -> None:
+    simulation = founded(3)
+    simulation.at(500.0, lambda: simulation.leave(0))
+    leaver = simulation.life(0)
+    while not leaver.over:
+        simulation.run(simulation.now + 0.1)
+    simulation.part({0}, {1, 2})
+    ended = simulation.now
+    while leaver.machine.owes:
+        simulation.run(simulation.now + 1.0)
+    assert simulation.now - ended < 2 * LOCAL.suspect_ms
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_who_leaves_stays_until_the_other_knows_whatever_is_lost(seed: int, protocol: str) -> None:
     simulation = founded(2, seed, protocol=protocol)

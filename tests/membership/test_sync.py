@@ -96,6 +96,21 @@ def test_a_leave_to_which_nobody_agrees_says_so(free_ports: Ports, monkeypatch: 
         group.leave(0.1)
 
 
+def test_a_call_gives_up_in_time_while_another_thread_waits(free_ports: Ports) -> None:
+    with member(free_ports(1), 0, bootstrap=True) as group:
+        assert isinstance(group.next(timeout_s=10), View)
+        taken: list[object] = []
+        other = threading.Thread(target=lambda: taken.append(group.next()))
+        other.start()
+        while not group._taking.locked():
+            time.sleep(0.01)
+        with pytest.raises(TimeoutError, match=r"nothing within 0.05 s: <Group 'g': open"):
+            group.next(timeout_s=0.05)
+        group.broadcast(b"one")
+        other.join(10)
+        assert [type(event) for event in taken] == [Delivery]
+
+
 def test_a_call_gives_up_in_time_and_loses_no_event(free_ports: Ports) -> None:
     ports = free_ports(2)
     with member(ports, 0, bootstrap=True) as group:
