@@ -33,7 +33,9 @@ __all__ = [
 
 
 MERGED_BYTES_MAX = 2**22
-"""Largest number of bytes kept for external members that a change of the list gives to all."""
+"""Largest number of bytes kept for external members that a change of the list gives to all for the sake of
+members that have not reported.
+"""
 
 KEPT_BYTES = 64
 """Approximate number of bytes that a kept message takes beside its payload."""
@@ -148,14 +150,14 @@ def merged_with_kept(
     """Merge reports, and add messages that a process of the core has stored for external processes. `kept`
     yields them by falling numbers.
 
-    Add as many of them as the external processes lack and MERGED_BYTES_MAX allows. `missing` is as for
-    `Flushes.merge`.
+    Add all that the processes with a report lack: they live, and would be lost. If processes are `missing` in
+    the sense of `Flushes.merge`, which may lack anything, add more as far as MERGED_BYTES_MAX allows.
     """
-    lowest = 0 if missing else min(report.settled for report in reports)
+    lowest = min(report.settled for report in reports)
     numbered, bodies, room = [], [], MERGED_BYTES_MAX
     for number, name, payload in kept:
         room -= len(payload) + KEPT_BYTES
-        if number <= lowest or room < 0:
+        if number <= lowest and (not missing or room < 0):
             break
         numbered.append(Numbered(number, name))
         if name is not None:

@@ -6,9 +6,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from antiphon.impl.protocols.core import Identifier
-from antiphon.impl.protocols.flush import Body, Numbered, Report, covered_from, merged
+from antiphon.impl.protocols.flush import (
+    MERGED_BYTES_MAX,
+    Body,
+    Numbered,
+    Report,
+    covered_from,
+    merged,
+    merged_with_kept,
+)
 from antiphon.impl.protocols.rbp import Core, Settings
-from antiphon.impl.protocols.rbp.messages import Ack, Gone
+from antiphon.impl.protocols.rbp.messages import Ack, Gone, RequestNumbers
+from antiphon.impl.protocols.rbp.messages import Numbered as Told
+from antiphon.impl.protocols.rbp.process import FRESH_MS
 
 A1, A2, B1 = Identifier(0, 1), Identifier(0, 2), Identifier(1, 1)
 
@@ -98,3 +108,76 @@ def test_an_external_member_is_lost_only_when_all_have_nothing_of_what_it_needs_
     other.restore(core.snapshot(), 4.0)
     assert other.lost
     assert other.snapshot() == core.snapshot()
+
+
+def outside(last: int) -> Core:
+    """An external process that knows the numbers of so many NULL messages."""
+    core = Core(2, 3, Settings(resilience=0, stability=True), ring=2)
+    core.start(0.0)
+    for number in range(1, last + 1):
+        core.receive((number - 1) % 2, Ack(None, number, number % 2), 1.0)
+    core.outputs()
+    return core
+
+
+def test_an_external_member_comes_back_when_it_has_what_the_ring_had_when_it_asked() -> None:
+    """A backlog in its socket looks like the present: the first of it is all that was heard of."""
+    core = outside(1)
+    assert not core.caught_up, "it has all that it has heard of, and has heard of little"
+    core.tick(30.0)
+    assert [send.message for send in core.outputs()] == [RequestNumbers(1, 1)]
+    core.receive(1, Told(None, 400), 31.0)
+    core.receive(1, Told(None, 1), 31.0)
+    assert not core.caught_up, "the answer shows that more is missing than it can ask for at once"
+    for number in range(2, 401):
+        core.receive((number - 1) % 2, Ack(None, number, number % 2), 40.0)
+    assert core.caught_up
+    core.settle(31.0 + FRESH_MS)
+    assert not core.caught_up, "it was stopped again, perhaps"
+
+
+def test_an_external_member_comes_back_also_to_a_ring_that_gives_the_asked_number_alone() -> None:
+    """Members of the release before answer so."""
+    core = outside(5)
+    core.tick(30.0)
+    asked = core.outputs()[-1].message
+    assert asked == RequestNumbers(5, 5)
+    core.receive(0, Told(None, 4), 31.0)
+    assert not core.caught_up, "this answers another question"
+    core.receive(2, Told(None, 5), 31.0)
+    assert not core.caught_up, "no member of the ring has said so"
+    core.receive(0, Told(None, 5), 31.0)
+    assert core.caught_up
+    other = outside(0)
+    other.restore(core.snapshot(), 500.0)
+    assert other.caught_up
+    assert other.snapshot() == core.snapshot()
+
+
+def test_a_member_of_the_ring_tells_who_is_outside_how_far_it_is_and_nobody_else() -> None:
+    core = Core(0, 3, Settings(resilience=0, stability=True), ring=2)
+    core.start(0.0)
+    core.receive(1, Ack(None, 2, 0), 1.0)
+    core.settle(1.0)
+    core.tick(50.0)
+    core.outputs()
+    assert core.last_number == 3
+    core.receive(2, RequestNumbers(2, 2), 51.0)
+    assert [send.message for send in core.outputs()] == [Told(None, 3), Told(None, 2)]
+    core.receive(2, RequestNumbers(3, 3), 51.0)
+    assert [send.message for send in core.outputs()] == [Told(None, 3)], "there is no more"
+    core.receive(1, RequestNumbers(2, 2), 52.0)
+    assert [send.message for send in core.outputs()] == [Told(None, 2)], "a member of the ring knows"
+
+
+def test_a_change_hands_over_all_that_who_has_reported_lacks_and_a_part_for_the_silent() -> None:
+    """A member that has reported lives, and would be lost for nothing."""
+    size = MERGED_BYTES_MAX // 4
+    kept = [(number, Identifier(0, number), bytes(size)) for number in range(12, 0, -1)]
+    reports = [Report(12, (12, 0, 0), (), ()), Report(2, (2, 0, 0), (), ())]
+    handed = [
+        len(merged_with_kept(some, kept, missing=missing).bodies)
+        for some in (reports, reports[:1])
+        for missing in (False, True)
+    ]
+    assert handed == [10, 10, 0, 3], "with 64 bytes beside each message four are more than there is room for"

@@ -13,8 +13,10 @@
 
 What `irbp.py` says of queues and numbers is so here too. Three parts are compared at each state of a process,
 beside its steps: what a member of the core answers to an external process; what an external process asks for,
-and whom; when it lacks nothing, and when what it lacks is gone. `Membership` has what is done around the
-machines when a list begins: the order of a regular view, and the own messages that are sent again
+and whom; when it lacks nothing, and when what it lacks is gone. An external process comes back only when a
+member of the core has answered how far the core is. That is a restriction of when it calls: the specification
+lets it come back, and the binding gives the answer that there is no more. `Membership` has what is done
+around the machines when a list begins: the order of a regular view, and the own messages that are sent again
 (`Membership._change`, `_begin`); the binding does the same.
 """
 
@@ -127,7 +129,7 @@ class TwoViewsBinding(IrbpBinding):
                 process.change.call(view_change.Kind.REGULAR)
                 return ()
             case Step("come_back"):
-                if not process.core.caught_up:
+                if not _comes_back(process.core):
                     raise Refused(f"process {me} lacks something, and does not come back")
                 process.change.call(view_change.Kind.INTERMEDIATE)
                 return ()
@@ -322,6 +324,14 @@ class TwoViewsBinding(IrbpBinding):
         told = self._told(me, snapshot, asks, wire_messages.RequestNumbers(1, NUMBERS_ASKED_MAX))
         if told != [Send(asks, message) for message in expected]:
             raise Misreports(f"process {me} is asked for all numbers", tuple(expected), tuple(told))
+        for number, m in numbered.items():
+            highest = max(numbered)
+            far = [] if number == highest else [self._numbered(past, highest, numbered[highest])]
+            expected = [*far, self._numbered(past, number, m)]
+            told = self._told(me, snapshot, asks, wire_messages.RequestNumbers(number, number))
+            some = [send.message for send in told if not isinstance(send.message, wire_messages.Gone)]
+            if some != expected:
+                raise Misreports(f"process {me} is asked how far it is", tuple(expected), tuple(told))
         received: Any = shown["received"]
         for place, source in enumerate(past.members):
             m = Message(source)
@@ -341,7 +351,8 @@ class TwoViewsBinding(IrbpBinding):
 
     def _asks(self, me: int, snapshot: Standing) -> None:
         """Check what an external process asks for by its timer: the numbers up to the highest one, and the
-        bodies, that it lacks; it asks the members of the core in turn. It comes back if it lacks nothing.
+        bodies, that it lacks; it asks the members of the core in turn. It asks how far the core is, and comes
+        back if it has the answer, and lacks nothing.
         """
         past, core = snapshot.past, snapshot.core
         shown = self.ring(past, core)
@@ -355,15 +366,34 @@ class TwoViewsBinding(IrbpBinding):
             if m is not None and m not in received:  # type: ignore[operator]
                 wanted.append(wire_messages.Request(self._identifier(past, m)))
         probe = self.probe(me, snapshot).core
-        caught_up = not wanted and last > 0
-        if probe.caught_up != caught_up:
-            raise Misreports(f"process {me} lacks nothing", caught_up, probe.caught_up)
+        if probe.caught_up:
+            raise Misreports(f"process {me} comes back unanswered", False, True)
         for turn in range(1, past.core + 1):
             expected = [Send((core.external[1] + turn) % past.core, message) for message in wanted]
             ran = probe.expire(Timer.REPEAT_REQUEST, NOW)
             told = list(probe.outputs())
             if (ran, told) != (bool(wanted), expected):
                 raise Misreports(f"process {me} asks, turn {turn}", tuple(expected), tuple(told))
+        answer = self._numbered(past, last, numbered.get(last))
+        if last:
+            probe.receive(0, answer, NOW)
+            if probe.caught_up:
+                raise Misreports(f"process {me} comes back without a question", False, True)
+            probe.outputs()
+        ran = probe.expire(Timer.ASK_HOW_FAR, NOW)
+        asked = [Send((core.external[1] + 1) % past.core, wire_messages.RequestNumbers(last, last))]
+        told = list(probe.outputs())
+        if (ran, told) != (last > 0, asked if last else []):
+            raise Misreports(f"process {me} asks how far the core is", tuple(asked), tuple(told))
+        if last:
+            probe.receive(0, answer, NOW)
+        caught_up = not wanted and last > 0
+        if probe.caught_up != caught_up:
+            raise Misreports(f"process {me} lacks nothing", caught_up, probe.caught_up)
+
+    def _numbered(self, past: Past, number: int, m: Message | None) -> wire_messages.Numbered:
+        """Return the message that gives this number, on the list, to m."""
+        return wire_messages.Numbered(None if m is None else self._identifier(past, m), number)
 
     def _learns_what_is_gone(self, me: int, snapshot: Standing) -> None:
         """Check that an external process is lost when each member of the core has said that what it needs
@@ -386,6 +416,20 @@ class TwoViewsBinding(IrbpBinding):
     def _identifier(self, past: Past, m: Message) -> Identifier:
         """Return the identifier of a message on the list: each process has one message at most."""
         return Identifier(past.members.index(m.index % self.members), 1)
+
+
+def _comes_back(core: Core) -> bool:
+    """Return True if an external process comes back when it hears that the core is as far as it knows itself;
+    its state stays as it is.
+    """
+    before = core.snapshot()
+    core.expire(Timer.ASK_HOW_FAR, NOW)
+    last = core.last_number
+    if last:
+        core.receive(0, wire_messages.Numbered(dict(before.numbers).get(last), last), NOW)
+    caught_up = core.caught_up
+    core.restore(before, NOW)
+    return caught_up
 
 
 _NOTHING: Mapping[str, object] = {

@@ -477,18 +477,55 @@ class ComesBackLacking(Core):
     @property
     def caught_up(self) -> bool:
         """Return True if no number is missing."""
-        return self.external and not self._misses_numbers and self._queues.last_number > 0
+        return self.external and not self._misses_numbers and self._answered is not None
 
 
 class ComesBackUnheard(Core):
     """Planted fault in the return of an external process (section 5.2.3), missing condition: it comes back
-    before it has heard of the core. Correct: it knows a number of the list.
+    before a member of the core has answered how far it is. Correct: it has the answer.
     """
 
     @property
     def caught_up(self) -> bool:
         """Return True if nothing is known to be missing."""
         return self.external and not self._incomplete
+
+
+class ComesBackUnasked(Core):
+    """Planted fault in the return of an external process (section 5.2.3), missing condition: each number that
+    comes counts as the answer to how far the core is. Correct: the number of its own question.
+    """
+
+    def _receive_numbered(self, sender: int, message: wire_messages.Numbered) -> None:
+        """Take any number for the answer."""
+        super()._receive_numbered(sender, message)
+        self._answered = self._now
+
+
+class HidesHowFarItIs(Core):
+    """Planted fault in an answer (section 4.4.3), missing message: a member of the core gives the numbers
+    that it is asked for, and not the highest one. Correct: both.
+    """
+
+    def _receive_request_numbers(self, sender: int, message: wire_messages.RequestNumbers) -> None:
+        """Answer, and drop what was not asked for."""
+        before = len(self._outputs)
+        super()._receive_request_numbers(sender, message)
+        self._outputs[before:] = [
+            send
+            for send in self._outputs[before:]
+            if not isinstance(send.message, wire_messages.Numbered) or send.message.number <= message.last
+        ]
+
+
+class NeverAsksHowFar(Core):
+    """Planted fault in a request (section 4.4.3), missing message: an external process does not ask how far
+    the core is. Correct: it asks again and again.
+    """
+
+    def _ask_how_far(self) -> bool:
+        """Ask nothing."""
+        return False
 
 
 FAULTS: Mapping[str, type[Any]] = {
@@ -528,5 +565,8 @@ FAULTS: Mapping[str, type[Any]] = {
     "never-gives-up": NeverGivesUp,
     "comes-back-lacking": ComesBackLacking,
     "comes-back-unheard": ComesBackUnheard,
+    "comes-back-unasked": ComesBackUnasked,
+    "hides-how-far-it-is": HidesHowFarItIs,
+    "never-asks-how-far": NeverAsksHowFar,
 }
 """Faulty cores, changes and successions by name."""

@@ -186,6 +186,7 @@ class RbpResilientBinding(RingBinding):
             Timer.RESEND: view["pending"] is not None,
             Timer.RESEND_TOKEN: view["passed"] is not None,
             Timer.REPEAT_REQUEST: view["last_number"] < highest or not bodies <= view["received"],
+            Timer.ASK_HOW_FAR: False,
             Timer.PASS_ON: silent and undelivered,
             Timer.PASS_NULL: silent and not undelivered,
         }

@@ -99,6 +99,11 @@ __all__ = ["FIGURE_16", "FIGURE_25", "Core", "Observation", "Settings", "Snapsho
 EXTERNAL_AHEAD = 256
 """Number of numbers beyond its last one that an external process keeps; it asks for further ones later."""
 
+FRESH_MS = 1_000.0
+"""Milliseconds, from its question on, for which an external process relies on an answer about how far the
+ring is.
+"""
+
 
 class Settings(Struct, frozen=True, kw_only=True):
     """Settings of a core. The waiting times are in milliseconds.
@@ -119,7 +124,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     token_ms: float = 50.0
     """First waiting time of the timer resend_token."""
     request_ms: float = 20.0
-    """First waiting time of the timer repeat_request."""
+    """First waiting time of the timers repeat_request and ask_how_far."""
     hurry_ms: float = 1.0
     """Time for which a holder without a message keeps the token while some message waits for delivery (with
     stability).
@@ -162,6 +167,8 @@ class Timer(StrEnum):
     """Timer of lines 47-49; 53-55 and 60-62: it repeats the own ACK until a higher number is known."""
     REPEAT_REQUEST = "repeat_request"
     """Timer of lines 34-36 and 42-44; 36-38 and 46-48: it repeats requests until nothing is missing."""
+    ASK_HOW_FAR = "ask_how_far"
+    """Timer of no figure: an external process asks how far the ring is."""
     PASS_ON = "pass_on"
     """Timer of line 51 of figure 25: it passes the token without a message, while some message waits for its
     delivery.
@@ -214,6 +221,12 @@ class Snapshot(NamedTuple):
     """State of an external process: the highest number that it has heard of, the member that it asks next,
     and up to which number members of the ring have deleted all.
     """
+    asked: tuple[int, float] | None = None
+    """Last question of an external process about how far the ring is: the number in it, and its age in
+    milliseconds.
+    """
+    answered: float | None = None
+    """Age of the last such question that was answered."""
 
 
 class Core(TimedCore[Message, Timer]):
@@ -262,6 +275,12 @@ class Core(TimedCore[Message, Timer]):
         """Highest number that this external process has heard of, even if it is too far ahead to be kept."""
         self._asks = 0
         """The member of the ring that this external process asks next."""
+        self._asked: tuple[int, float] | None = None
+        """Last question of this external process about how far the ring is: the number in it, and its
+        time.
+        """
+        self._answered: float | None = None
+        """Time of the last such question that was answered."""
         self._queues = Queues(members)
         self._last_delivered = 0
         self._message_id = 0
@@ -274,6 +293,7 @@ class Core(TimedCore[Message, Timer]):
                 Timer.RESEND: settings.resend_ms,
                 Timer.RESEND_TOKEN: settings.token_ms,
                 Timer.REPEAT_REQUEST: settings.request_ms,
+                Timer.ASK_HOW_FAR: settings.request_ms,
                 Timer.PASS_ON: settings.hurry_ms,
                 Timer.PASS_NULL: settings.silence_ms,
             },
@@ -436,10 +456,13 @@ class Core(TimedCore[Message, Timer]):
         lack its handler.
 
         A process that has received all numbers that it asked for, and misses more, asks for the next ones.
-        With stability it asks for the body at once (lines 45-47 of figure 25), otherwise by the timer.
+        With stability it asks for the body at once (lines 45-47 of figure 25), otherwise by the timer. The
+        number of its last question tells an external process that the question was answered.
         """
         queues = self._queues
         before = queues.last_number
+        if self._asked is not None and message.number == self._asked[0] and sender < self.ring:
+            self._answered = self._asked[1]
         if not self._learn(sender, message):
             return
         if before // NUMBERS_ASKED_MAX < queues.last_number // NUMBERS_ASKED_MAX and self._misses_numbers:
@@ -460,9 +483,12 @@ class Core(TimedCore[Message, Timer]):
         (lines 55-57; 67-69).
 
         An external process also gets numbers and bodies that were collected, or the notice that they are
-        gone.
+        gone; and first of all the highest number that is known here, since it cannot know how far the ring is
+        from what has waited in its socket.
         """
         queues = self._queues
+        if sender >= self.ring and message.last < queues.highest:
+            self._to(sender, Numbered(queues.numbers[queues.highest], queues.highest))
         if sender >= self.ring and message.first < queues.first:
             lost = min(self._kept, default=queues.first) - 1
             if message.first <= lost:
@@ -639,6 +665,8 @@ class Core(TimedCore[Message, Timer]):
                 done = self._resend_token()
             case Timer.REPEAT_REQUEST:
                 done = self._repeat_request()
+            case Timer.ASK_HOW_FAR:
+                done = self._ask_how_far()
             case Timer.PASS_ON | Timer.PASS_NULL:
                 return self._pass_null(timer)
         if done:
@@ -719,6 +747,8 @@ class Core(TimedCore[Message, Timer]):
             tuple(sorted(self._violations.items())),
             tuple((number, name, body) for number, (name, body) in self._kept.items()),
             (self._heard_of, self._asks, tuple(sorted(self._gone.items()))),
+            None if self._asked is None else (self._asked[0], self._now - self._asked[1]),
+            None if self._answered is None else self._now - self._answered,
         )
 
     def restore(self, snapshot: Snapshot, now: float) -> None:
@@ -739,6 +769,9 @@ class Core(TimedCore[Message, Timer]):
             self._keep(*kept)
         self._heard_of, self._asks, gone = snapshot.external
         self._gone = dict(gone)
+        asked, answered = snapshot.asked, snapshot.answered
+        self._asked = None if asked is None else (asked[0], now - asked[1])
+        self._answered = None if answered is None else now - answered
 
     # Helpers.
 
@@ -866,10 +899,14 @@ class Core(TimedCore[Message, Timer]):
 
     @property
     def caught_up(self) -> bool:
-        """Return True if this external process has all messages numbered so far, except for those of the last
-        round.
+        """Return True if this external process has all messages that it has heard of, and a member of the
+        ring has just told it how far the ring is.
+
+        Without the answer a process that was stopped would take the first message that waits in its socket
+        for the last one.
         """
-        return self.external and not self._incomplete and self._queues.last_number > 0
+        fresh = self._answered is not None and self._now <= self._answered + FRESH_MS
+        return self.external and not self._incomplete and fresh
 
     def _missing_numbers(self, last: int) -> RequestNumbers:
         """Return the request for the numbers missing up to `last`, or for a first part of them (lines 29; 31,
@@ -913,6 +950,18 @@ class Core(TimedCore[Message, Timer]):
             self._ask(queues.highest, Request(identifier))
         return True
 
+    def _ask_how_far(self) -> bool:
+        """Ask a member of the ring for the highest number, as an external process that knows some number: by
+        a request for the last number that is here, which each version of the ring answers with that number.
+        """
+        number = self._queues.last_number
+        if not self.external or not number:
+            return False
+        self._asks = (self._asks + 1) % self.ring
+        self._asked = number, self._now
+        self._ask(number, RequestNumbers(number, number))
+        return True
+
     def _passes_silently(self) -> Timer | None:
         """Return the timer that makes a holder without a message pass the token by NULL (line 51 of figure
         25); None if the holder waits for none.
@@ -937,6 +986,7 @@ class Core(TimedCore[Message, Timer]):
         self._run(Timer.RESEND, self._pending is not None)
         self._run(Timer.RESEND_TOKEN, self._passed is not None)
         self._run(Timer.REPEAT_REQUEST, self._incomplete)
+        self._run(Timer.ASK_HOW_FAR, self.external and self._queues.last_number > 0)
         if not self.stability:
             return
         silent = self._passes_silently()
