@@ -14,6 +14,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from antiphon.spec.lang.errors import Location
 
@@ -67,6 +68,18 @@ class Formula:
     """Formula of logic: it is true or false once its symbols and its free variables have a meaning."""
 
     free: frozenset[Var] = field(default=frozenset(), kw_only=True, repr=False)
+
+    @cached_property
+    def applications(self) -> dict[App, None]:
+        """Return the applications of functions in the formula, in order of occurrence."""
+        terms = itertools.chain.from_iterable(map(terms_of, walk((self,))))
+        return {inner: None for term in terms for inner in subterms(term) if isinstance(inner, App)}
+
+    @cached_property
+    def symbols(self) -> dict[Symbol, None]:
+        """Return the symbols in the formula: those of relations, then those of functions."""
+        relations = {item.symbol: None for item in walk((self,)) if isinstance(item, Atom)}
+        return relations | {item.symbol: None for item in self.applications}
 
 
 @dataclass(frozen=True, eq=False)
@@ -358,13 +371,12 @@ def subterms(term: Term) -> Iterator[Term]:
 
 def symbols_of(formulas: Iterable[Formula]) -> dict[Symbol, None]:
     """Return the symbols in formulas, in order of occurrence."""
-    found: dict[Symbol, None] = {}
-    for item in walk(formulas):
-        if isinstance(item, Atom):
-            found[item.symbol] = None
-        for term in terms_of(item):
-            found |= {inner.symbol: None for inner in subterms(term) if isinstance(inner, App)}
-    return found
+    return {symbol: None for item in formulas for symbol in item.symbols}
+
+
+def applications_of(formulas: Iterable[Formula]) -> dict[App, None]:
+    """Return the applications of functions in formulas, in order of occurrence."""
+    return {term: None for item in formulas for term in item.applications}
 
 
 def text(formula: Formula) -> str:

@@ -25,6 +25,7 @@ from antiphon.model.proofs.formula import (
     Symbol,
     Term,
     Var,
+    applications_of,
     atom,
     conjunction,
     disjunction,
@@ -34,11 +35,9 @@ from antiphon.model.proofs.formula import (
     forall,
     implication,
     negation,
-    subterms,
-    terms_of,
+    symbols_of,
     variable,
     variables_of,
-    walk,
 )
 from antiphon.model.proofs.values import (
     Boolean,
@@ -295,23 +294,27 @@ class Theory:
     # Axioms -------------------------------------------------------------------------------------------------
 
     def axioms(self, formulas: Iterable[Formula], overlaps: Arithmetic) -> list[Axiom]:
-        """Return the axioms about the sorts and constants in `formulas`."""
+        """Return the axioms about the sorts and constants in `formulas`, and in the axioms themselves.
+
+        Each round makes the axioms with variables of their own, so that only a term without variables is new.
+        """
         listed = list(formulas)
         found: list[Axiom] = []
         for _ in range(8):
-            terms, sorts = _terms(listed), _sorts(listed)
+            terms, sorts = applications_of(listed), _sorts(listed)
             found = [
                 *self._orders(listed, terms), *self._named(terms), *self._numbers(terms),
                 *self._members(listed), *self._quorums(listed, sorts, overlaps),
             ]  # fmt: skip
             more = [axiom.formula for axiom in found]
-            if len(_terms([*listed, *more])) == len(terms) and len(_symbols(more) - _symbols(listed)) == 0:
+            fresh = applications_of(more).keys() - terms
+            if all(map(variables_of, fresh)) and not symbols_of(more).keys() - symbols_of(listed):
                 break
             listed += more
         return found
 
     def _orders(self, formulas: list[Formula], terms: dict[App, None]) -> Iterator[Axiom]:
-        used = _symbols(formulas)
+        used = symbols_of(formulas)
         special = {term.sort for term in terms if self._is_special(term)}
         for sort in dict.fromkeys([*(s.arguments[0] for s in used if s.name.endswith("<")), *special]):
             if below(sort) not in used and sort not in special:
@@ -386,7 +389,7 @@ class Theory:
         """Yield the axioms on the numbers of members: no two have the same one, each is below the size, and
         they follow the order.
         """
-        used = _symbols(formulas)
+        used = symbols_of(formulas)
         for symbol, index in self.numbered.items():
             if symbol not in used:
                 continue
@@ -412,11 +415,11 @@ class Theory:
         one that is not empty; and four sets, where their sizes are compared with other constants than the
         size of the index, as with the largest number of faulty members.
         """
-        used = _symbols(formulas)
+        used = symbols_of(formulas)
         classes = [
             group
             for group in self.classes
-            if group.sort in sorts or not used.isdisjoint(_symbols([group.exists]))
+            if group.sort in sorts or not used.keys().isdisjoint(group.exists.symbols)
         ]
         known_: list[tuple[QuorumClass, ...]] = []
         of_others = [group for group in classes if group.names_others]
@@ -484,23 +487,9 @@ def term_text(term: Term) -> str:
     return f"{term.symbol.name}({', '.join(map(term_text, term.arguments))})"
 
 
-def _terms(formulas: Iterable[Formula]) -> dict[App, None]:
-    found: dict[App, None] = {}
-    for item in walk(formulas):
-        for term in terms_of(item):
-            found |= {inner: None for inner in subterms(term) if isinstance(inner, App)}
-    return found
-
-
-def _symbols(formulas: Iterable[Formula]) -> set[Symbol]:
-    from antiphon.model.proofs.formula import symbols_of
-
-    return set(symbols_of(formulas))
-
-
 def _sorts(formulas: Iterable[Formula]) -> set[Sort]:
     found: set[Sort] = set()
-    for symbol in _symbols(formulas):
+    for symbol in symbols_of(formulas):
         found.update(symbol.arguments)
     return found
 
