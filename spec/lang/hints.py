@@ -31,11 +31,14 @@ def nearest(name: str, known: Iterable[str]) -> str:
     or two swapped ("rpb" for "rbp"), at most one in three letters. If there is none, it is the name with most
     of the same letters, or the one that begins with the given text ("Sequence" for "Seq").
     """
-    names = list(dict.fromkeys(known))
-    slips = {other: distance(_plain(name), _plain(other)) for other in names}
-    few = min(slips.values(), default=0)
-    if few <= max(1, len(name) // 3) and slips:
-        fewest = [other for other in names if slips[other] == few and few < len(other)]
+    names, most = list(dict.fromkeys(known)), max(1, len(name) // 3)
+    plain = {other: _plain(other) for other in (name, *names)}
+    # A distance is at least the difference of the lengths; a name may be as long as a line of a log.
+    like = [other for other in names if abs(len(plain[other]) - len(plain[name])) <= most]
+    slips = {other: distance(plain[name], plain[other]) for other in like}
+    few = min(slips.values(), default=most + 1)
+    if few <= most:
+        fewest = [other for other in like if slips[other] == few and few < len(other)]
         if fewest:
             return max(fewest, key=lambda other: _likeness(name, other))
     close = difflib.get_close_matches(name, names, n=1)

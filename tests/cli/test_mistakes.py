@@ -18,7 +18,7 @@ import pytest
 import antiphon as house
 from antiphon.conformance.compare.bindings import binding_of
 from antiphon.conformance.compare.suites.bindings import check_binding
-from antiphon.spec.lang import SpecError
+from antiphon.spec.lang import SpecError, hints
 from antiphon.spec.lang.hints import nearest
 
 Run = Callable[..., Any]
@@ -42,6 +42,16 @@ ROOT = Path(__file__).parents[2]
 )
 def test_a_slip_of_the_finger_is_known(name: str, known: tuple[str, ...], meant: str) -> None:
     assert nearest(name, known) == meant
+
+
+def test_a_name_as_long_as_a_line_of_a_log_is_compared_with_no_short_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Letter by letter it takes seconds, and a log may have many such lines."""
+    compared: list[str] = []
+    monkeypatch.setattr(hints, "distance", lambda one, other: compared.append(other) or 60_000)
+    assert nearest("x" * 60_000, ("deliver", "y" * 59_000)) == ""
+    assert compared == ["y" * 59_000]
 
 
 @pytest.mark.parametrize(

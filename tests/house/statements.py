@@ -6,6 +6,9 @@ The expressions in them are left out: they are most of a tree.
 import ast
 from collections.abc import Iterator
 
+INSIDE = ("body", "orelse", "handlers", "finalbody", "cases")
+"""Fields in which statements have statements."""
+
 
 def statements(text: str) -> Iterator[ast.AST]:
     """Yield the module, and every statement, handler and case in it, in no particular order."""
@@ -13,4 +16,5 @@ def statements(text: str) -> Iterator[ast.AST]:
     while pending:
         node = pending.pop()
         yield node
-        pending += (child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr))
+        for field in INSIDE:
+            pending += getattr(node, field, ())

@@ -162,9 +162,11 @@ def parts(volume: int, most: int, workers: int) -> int:
 
 
 def cores(session: SparkSession) -> int:
-    """Return the number of tasks that run in parallel, from the number of parts into which Spark cuts a range
-    by default.
+    """Return the number of tasks that run in parallel: the number of parts into which Spark cuts a range by
+    default. Spark Connect does not say it, so that a range is cut there.
     """
+    if not is_remote():
+        return session.sparkContext.defaultParallelism
     row = session.range(1 << 14).select(F.spark_partition_id().alias("part")).agg(F.max("part")).first()
     assert row is not None
     return int(row[0]) + 1

@@ -546,10 +546,9 @@ def test_rows_are_in_the_buckets_into_which_spark_would_put_them(spark: SparkSes
         {name: None if chance.random() < 0.2 else chance.randrange(-(2**63), 2**63) for name in KEY}
         for _ in range(200)
     ]
-    schema = "run bigint, source bigint, count bigint"
-    hashed = spark.createDataFrame([tuple(row.values()) for row in keys], schema)
-    expected = [row[0] for row in hashed.selectExpr("pmod(hash(run, source, count), 7)").collect()]
-    assert buckets_of(pa.Table.from_pylist(keys), 7).tolist() == expected
+    table = pa.Table.from_pylist(keys)
+    hashed = spark.createDataFrame(table).selectExpr("pmod(hash(run, source, count), 7)")
+    assert buckets_of(table, 7).tolist() == [row[0] for row in hashed.collect()]
 
 
 def test_a_place_that_cannot_be_written_is_told(write_run: WriteRun, master: str, tmp_path: Path) -> None:

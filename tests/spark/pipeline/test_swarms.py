@@ -46,6 +46,7 @@ def test_seeds_show_the_same_in_one_process_and_on_spark(alone: SwarmReport, mas
     assert min(sum(alone.messages.values()), sum(alone.actions.values()), sum(alone.met.values())) > 0
 
 
+@pytest.mark.deep  # the next test divides the seeds in two ways as well, and its batches are of all rows
 def test_no_row_depends_on_how_many_tasks_there_are(alone: SwarmReport, spark: SparkSession) -> None:
     work = swarms._Swarm("total", range(SEED, SEED + RUNS), FAULTY)
     in_tasks = []
