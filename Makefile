@@ -41,8 +41,8 @@ help:
 check: install
 	$(BIN)/antiphon gate
 
-# Side by side: mypy uses one processor only.
-test: install
+# Side by side: mypy uses one processor only. The environment is set up once, before both.
+test:
 	@$(MAKE) --no-print-directory --jobs=2 lint pytest
 
 lint: install

@@ -63,7 +63,8 @@ def imports(path: Path, module: str) -> Iterator[str]:
             yield ".".join([*module.split(".")[: -node.level], *([node.module] if node.module else [])])
         elif isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("antiphon."):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
-        pending += (child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr))
+        for field in ("body", "orelse", "handlers", "finalbody", "cases"):
+            pending += getattr(node, field, ())
 
 
 def graph() -> nx.DiGraph[tuple[str, str]]:

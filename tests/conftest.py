@@ -14,6 +14,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from hypothesis.internal.conjecture import providers
 
 SLOW = [hypothesis.HealthCheck.too_slow]
 """Health check that fails on a busy machine through no fault of a test."""
@@ -70,13 +71,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.hook.pytest_deselected(items=list(late))
 
 
-def pytest_configure() -> None:
-    """A shell that runs the tests in the background ignores Ctrl-C for them; what they start must hear it.
+def pytest_configure(config: pytest.Config) -> None:
+    """Leave the constants in the house's texts to the deep profile. To find them Hypothesis parses every
+    module that is loaded: it takes each worker seconds, and depends on the tests that ran before.
+
+    A shell that runs the tests in the background ignores Ctrl-C for them; what they start must hear it.
 
     Java lives too short here for its better compiler and its parallel collector to pay. Garbage collection
     does not pay while tests are collected, which stay.
     """
     gc.disable()
+    if config.getoption("--hypothesis-profile", None) != "deep":
+        providers._get_local_constants = lambda: providers._local_constants
     os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

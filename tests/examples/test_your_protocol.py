@@ -23,7 +23,10 @@ BLOCKS = re.findall(r"^```(\w+) ?([^\n]*)\n(.*?)^```$", PAGE, re.MULTILINE | re.
 RUNS = """
 import contextlib, io, json, os, sys, time
 import pytest
+from hypothesis.internal.conjecture import providers
 sys.dont_write_bytecode = True
+# the house is no text of the reader's, though it is installed to be edited: Hypothesis need not parse it
+providers._get_local_constants = lambda: providers._local_constants
 alone = ("no:cacheprovider", "no:xdist")
 loaded = "ignore::pytest.PytestAssertRewriteWarning"  # the house is, since this is one process
 
