@@ -11,8 +11,10 @@ from typing import Any
 import msgspec
 import psutil
 import pytest
+import typer
 
 from antiphon.conformance.cli import documents, gate
+from antiphon.conformance.cli.app import commands as app_commands
 from antiphon.conformance.spark.pipeline.report import VerifyReport
 from antiphon.model.verdict import Outcome
 from antiphon.spec.claims import Check, all_claims, families
@@ -188,7 +190,7 @@ def test_the_deep_gate_asks_every_family_for_its_claims_and_its_repairs() -> Non
     assert set(gate.LONG_FOR_Z3) <= long
 
 
-def test_the_questions_of_the_gate_are_commands_that_exist(antiphon: Run, tmp_path: Path) -> None:
+def test_the_questions_of_the_gate_are_commands_that_exist(tmp_path: Path) -> None:
     asked = [row for group in gate.rows(tmp_path) for row in group]
     assert {row.arguments[0] for row in asked} == {
         "check",
@@ -200,7 +202,10 @@ def test_the_questions_of_the_gate_are_commands_that_exist(antiphon: Run, tmp_pa
         "stateful",
     }
     asked += gate.deep_rows()
-    assert all(antiphon(*row.arguments, "--help").code == 0 for row in asked)
+    commands: Any = typer.main.get_command(app_commands())
+    for row in asked:
+        name, *words = row.arguments
+        commands.commands[name].make_context(name, words)
 
 
 def test_the_gate_asks_every_family_once(tmp_path: Path) -> None:

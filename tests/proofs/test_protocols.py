@@ -72,7 +72,7 @@ def test_figure_2_as_repaired_delivers_honestly_for_every_n(unproved: Unproved) 
     assert unproved(program(Figure2Proof, repairs="all"), EVERY) == set()
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("repair", "step", "failed"),
     [
@@ -95,7 +95,7 @@ def test_the_ordering_machine_gives_total_order_for_every_n(prove: Prove) -> Non
     assert {item.seeds for item in report.obligations} == {4}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("invariant", "step", "failed"),
     [
@@ -162,7 +162,7 @@ class GoesOnProof(ViewSynchronyProof, GoesOn):
     """A machine in which a process goes on with whatever it has."""
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("spec", "failed"),
     [
