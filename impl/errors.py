@@ -136,6 +136,8 @@ class Rejection(StrEnum):
     """
     REPLAYED = "replayed"
     """Datagram whose counter has come before, or is so old that this cannot be decided."""
+    TOO_MANY = "too_many"
+    """Datagram of a process that has no session here, while as many of those were opened as are in a time."""
     FOREIGN_SENDER = "foreign_sender"
     """Message whose named sender is not a member."""
     FALSE_SENDER = "false_sender"

@@ -8,6 +8,8 @@
 4. The time for which this process itself was late (stopped, suspended, a blocked event loop) is nobody's
    silence. For a while after it, both timeouts are longer, by as many times as it was late, at most
    `LATE_MAX`: the others may be as busy as this one.
+   So is the time since which datagrams wait unread in the own socket, up to `suspect_ms`: the signs of life
+   may be among them. Whoever floods the socket delays a suspicion no longer than that.
 5. A member whose process has started another run has ended: it is given up, unless it was heard just now.
 6. A hint that a process has ended (nobody listens at its port) makes its silence begin earlier: two
    heartbeats without an answer are enough. A hint alone suspects nobody, since it can be forged.
@@ -129,6 +131,8 @@ class Detector:
         self._suspected: set[bytes] = set()
         self._given_up: set[bytes] = set()
         self._looked_at: float | None = None
+        self._unread_since: float | None = None
+        """Time up to which all that had come was read, while datagrams wait unread; None while none waits."""
         self._due: float | None = None
         """Next deadline, or an earlier time: a datagram sent or heard meanwhile only postpones it."""
         self._news: list[Suspicion] = []
@@ -213,6 +217,14 @@ class Detector:
         self._news.append(Suspicion(member, "given up", silent, Reason.REPLACED))
         return True
 
+    def read_up_to(self, at: float | None) -> None:
+        """Record that datagrams wait unread, and that all that had come up to this time was read; None: none
+        waits.
+        """
+        waited, self._unread_since = self._unread_since, at
+        if waited is not None and at is None:
+            self._hasten()
+
     def hint(self, member: bytes, now: float) -> None:
         """Record a hint that no process listens at this member's address."""
         if member in self._heard_at:
@@ -250,8 +262,9 @@ class Detector:
         """
         if not self._heard_at:
             return None
+        unread = 0.0 if self._unread_since is None else self.timeouts.suspect_ms
         limits = (
-            self._deaf[member][0] + self._limit(member) if member in self._deaf else at + self._limit(member)
+            (self._deaf[member][0] if member in self._deaf else at) + self._limit(member) + unread
             for member, at in self._heard_at.items()
             if member not in self._given_up
         )
@@ -286,9 +299,11 @@ class Detector:
             self.lateness = 1 + (self.lateness - 1) * _HEALS ** ((now - before) / beat)
 
     def _look(self, now: float) -> None:
-        """Suspect, give up or trust members by the lengths of their silences (rules 2 and 3)."""
+        """Suspect, give up or trust members by the lengths of their silences (rules 2 to 4)."""
+        unread = self._unread_since
+        read_at = now if unread is None else max(unread, now - self.timeouts.suspect_ms)
         for member, came in self._heard_at.items():
-            if now >= came + self.timeouts.suspect_ms * self.lateness:
+            if read_at >= came + self.timeouts.suspect_ms * self.lateness:
                 self._unheard.add(member)
             deaf = self._deaf.get(member)
             if deaf is not None and now > deaf[1]:
@@ -296,7 +311,7 @@ class Detector:
                 deaf = None
             at = came if deaf is None else deaf[0]
             silent, hinted = now - at, member in self._hinted
-            while member not in self._given_up and now >= at + self._limit(member):
+            while member not in self._given_up and read_at >= at + self._limit(member):
                 known = member in self._suspected
                 (self._given_up if known else self._suspected).add(member)
                 kind = "given up" if known else "suspected"

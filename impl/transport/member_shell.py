@@ -7,7 +7,7 @@ and decides nothing.
    that nobody listens at a member's port, the membership gets a hint.
 3. The socket is shared (`shared_socket`): a shell begins and stops while the socket goes on.
 4. Frames that come in one turn of the event loop are handled one by one and answered together, in the next
-   turn: so a busy process makes fewer steps.
+   turn: so a busy process makes fewer steps. Frames that wait unread are noted for the detector.
 5. Whoever has the group's key, and not its name, may ask for the name. Such frames have sessions of their
    own, and do not reach the membership.
 
@@ -56,6 +56,8 @@ class MemberShell(Shell):
         self._socket: SharedSocket | None = None
         self._answers = False
         """True if `_answer` is scheduled."""
+        self._read_at = 0.0
+        """Last time at which no frame waited in the socket."""
 
     def open(self, socket: SharedSocket) -> None:
         """Take part in the group, with datagrams through an open socket.
@@ -115,35 +117,45 @@ class MemberShell(Shell):
         """Return True if frames with this mark are of this group."""
         return self._sessions.knows(mark) or self._unnamed.knows(mark)
 
-    def frame_received(self, address: Address, frame: bytes) -> None:
-        """Handle a frame that a process of the group has sent to this run of this process."""
+    def frame_received(self, address: Address, frame: bytes) -> bool:
+        """Handle a frame. Return True if a process of the group has sent it to this run of this process."""
         if not self._runs:
-            return
+            return False
         try:
-            self._receive(address, frame, self._now())
+            effective = self._receive(address, frame, self._now())
         except Exception as error:  # noqa: BLE001 - as in a step
             self.stop()
             self._on_failure(error)
-            return
-        if not self._answers:
+            return False
+        if effective is not None and not self._answers:
             self._answers = True
             get_running_loop().call_soon(self._answer)
+        return bool(effective)
 
     def _answer(self) -> None:
         """Send what follows from the frames that have come, and report progress."""
         self._answers = False
+        now = self._now()
+        if now - self._read_at > self.membership.timeouts.heartbeat_ms / 2:
+            self._note_waiting(now)
         self.flush()
 
-    def _receive(self, address: Address, frame: bytes, now: float) -> None:
+    def _receive(self, address: Address, frame: bytes, now: float) -> bool | None:
+        """Return True if the frame was for this run; False if there may be something to answer; None for a
+        frame without any effect.
+        """
         received = self._sessions.received(address, frame, now)
         if isinstance(received, Received):
             self.membership.datagram_received(received.source, address, received.data, now)
-        elif self._unnamed.knows(frame[:MARK_BYTES]):
+            return True
+        if self._unnamed.knows(frame[:MARK_BYTES]):
             self._answer_unnamed(address, frame, now)
         elif received is not None:
             self.membership.dropped[received.kind] += 1
-            if received.kind is Rejection.FOREIGN_INCARNATION:
-                self.membership.addressed(address)
+            if received.kind is not Rejection.FOREIGN_INCARNATION:
+                return None
+            self.membership.addressed(address)
+        return False
 
     def _answer_unnamed(self, address: Address, frame: bytes, now: float) -> None:
         """Send the group's name to whoever asks for it with the key."""
@@ -178,7 +190,15 @@ class MemberShell(Shell):
         self.membership.start(now)
 
     def _tick(self, now: float) -> None:
+        self._note_waiting(now)
         self.membership.tick(now)
+
+    def _note_waiting(self, now: float) -> None:
+        """Note whether frames wait in the socket: what others have said may be among them."""
+        waits = self._socket is not None and self._socket.waiting
+        if not waits:
+            self._read_at = now
+        self.membership.detector.read_up_to(self._read_at if waits else None)
 
     def _ring(self) -> None:
         """Take a step if something is due: a deadline may have been put off since the alarm was set."""

@@ -90,14 +90,15 @@ class RequestPort:
         """Return True if frames with this mark are requests to the group, or replies."""
         return self._keyed().knows(mark)
 
-    def frame_received(self, address: Address, frame: bytes) -> None:
-        """Handle a frame, if it was sent to this run of this process."""
+    def frame_received(self, address: Address, frame: bytes) -> bool:
+        """Handle a frame. Return True if it was sent to this run of this process."""
         received = self._keyed().received(address, frame, self._now())
         self._flush()
         if isinstance(received, Received):
             self._on_data(address, received.source, received.data)
         elif received is not None:
             self.dropped[received.kind] += 1
+        return isinstance(received, Received)
 
     def refused(self, kind: str, addresses: list[Address]) -> None:
         """Count an error of the operating system, and pass the addresses on at which nobody listens."""

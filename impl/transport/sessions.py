@@ -14,6 +14,10 @@ is for two incarnations: HKDF of the group's key, by both and the counter's uppe
    them and no later than a forgotten one: it may have been recorded. Other incarnations, as those whose
    greetings are answered, have places of their own.
 4. A datagram for an address without a known incarnation waits until that is known; a later one replaces it.
+5. To open a frame of an incarnation that is not known takes a key of its own, whoever has sent it. At most
+   STRANGERS_MAX are opened in GREETINGS_MS, and further ones are refused unread. So recorded or invented
+   frames take a small part of the processor; while somebody floods this process with them, newcomers ask
+   again and again until they are heard.
 
 Without a key frames have the same head, and are not sealed: whoever reaches the members takes part. No clock
 and no socket; this module must not know what the bytes hold.
@@ -35,12 +39,25 @@ from antiphon.impl.transport.incarnations import GREETINGS_MAX, GREETINGS_MS
 from antiphon.impl.transport.sealing import EPOCH_BITS, INCARNATION_BYTES, KEY_BYTES, Keyring, ReplayWindow
 from antiphon.impl.transport.wire import Rejected
 
-__all__ = ["FRAME_BYTES", "MARK_BYTES", "PEERS_MAX", "UNNAMED", "Address", "Frame", "Received", "Sessions"]
+__all__ = [
+    "FRAME_BYTES",
+    "MARK_BYTES",
+    "PEERS_MAX",
+    "STRANGERS_MAX",
+    "UNNAMED",
+    "Address",
+    "Frame",
+    "Received",
+    "Sessions",
+]
 
 Address = tuple[str, int]
 
 PEERS_MAX = 2**14
 """Largest number of incarnations that were heard whose counters are kept: more than a primary has clients."""
+
+STRANGERS_MAX = 256
+"""Largest number of frames without a known session that are opened in GREETINGS_MS."""
 
 GREETED_MAX = 1_024
 """Largest number of other incarnations whose counters are kept, and of addresses whose greetings count."""
@@ -111,6 +128,8 @@ class Sessions:
         """Last incarnation at each address that has named the own incarnation, and so has heard it."""
         self._waiting: dict[Address, bytes] = {}
         self._greetings: dict[Address, tuple[float, int]] = {}
+        self._strangers: tuple[float, int] = (float("-inf"), 0)
+        """Time from which on frames without a known session are counted, and their number."""
         self._frames: list[Frame] = []
         self.rekey(keyring or Keyring(_PLAIN_KEY))
 
@@ -164,6 +183,9 @@ class Sessions:
             return Rejected(Rejection.REPLAYED, f"datagram {counter} of incarnation {source.hex()}")
         if mine and peer is None and source <= self._forgotten:
             return Rejected(Rejection.REPLAYED, f"incarnation {source.hex()}, which is not known any more")
+        known = mine and peer is not None and (mark, counter >> EPOCH_BITS) in peer.openers
+        if self._sealed and not known and not self._opens_one_more(now):
+            return Rejected(Rejection.TOO_MANY, f"incarnation {source.hex()} has no session here")
         data = self._open(peer if mine else None, mark, source, target, counter, head, frame)
         if data is None:
             return Rejected(Rejection.FORGED, "not sealed with a key of the group")
@@ -223,6 +245,14 @@ class Sessions:
         peer = _Peer()
         peer.counter = self._counted
         return peer
+
+    def _opens_one_more(self, now: float) -> bool:
+        """Return True, and count it, if one more frame without a known session is opened now."""
+        since, count = self._strangers
+        if now - since >= GREETINGS_MS:
+            since, count = now, 0
+        self._strangers = since, min(count + 1, STRANGERS_MAX + 1)
+        return count < STRANGERS_MAX
 
     def _greet(self, to: Address, target: bytes, now: float) -> None:
         since, count = self._greetings.get(to, (now, 0))

@@ -34,6 +34,12 @@ that they are about: level and number (linux/in.h, linux/in6.h)."""
 
 _MSG_ERRQUEUE = getattr(socket, "MSG_ERRQUEUE", 0)
 
+_USELESS_MAX = 256
+"""Largest number of frames without use after which the event loop has its turn."""
+
+_FRAME_BYTES_MAX = 2**16
+"""Largest number of bytes of a frame."""
+
 _TRIES = 3
 """Number of tries to send a datagram that the operating system refuses; the error may be about an earlier
 one.
@@ -52,8 +58,8 @@ class Sharing(Protocol):
         """Return True if frames with this mark belong to the group."""
         ...
 
-    def frame_received(self, address: Address, frame: bytes) -> None:
-        """Handle a frame from an address."""
+    def frame_received(self, address: Address, frame: bytes) -> bool:
+        """Handle a frame from an address. Return True if a process of the group has sent it to this run."""
         ...
 
     def refused(self, kind: str, addresses: list[Address]) -> None:
@@ -154,6 +160,17 @@ class SharedSocket(asyncio.DatagramProtocol):
                 faults[fault_kind(error)] += 1
             return
 
+    @property
+    def waiting(self) -> bool:
+        """Return True if a frame that has come was not read yet."""
+        try:
+            return self._socket is not None and self._socket.recv(1, socket.MSG_PEEK) is not None
+        except BlockingIOError:
+            return False
+        except OSError as error:  # it is about an earlier frame, or this frame is longer
+            self.error_received(error)
+            return True
+
     async def close(self) -> None:
         """Close the socket at once, and wait until it is closed. A second call does nothing."""
         self._socket = None
@@ -172,13 +189,29 @@ class SharedSocket(asyncio.DatagramProtocol):
         self._transport = cast(asyncio.DatagramTransport, transport)
 
     def datagram_received(self, data: bytes, addr: tuple[str | Any, int]) -> None:
-        """Hand a frame to the groups that know its mark."""
+        """Hand a frame to the groups that know its mark. Read on while frames are of no use: they take less
+        time than the turns of the event loop in which it would read them.
+        """
+        for _ in range(_USELESS_MAX):
+            if self._handed(data, addr) or self._socket is None:
+                return
+            try:
+                data, addr = self._socket.recvfrom(_FRAME_BYTES_MAX)
+            except BlockingIOError:
+                return
+            except OSError as error:
+                self.error_received(error)
+                return
+        self._handed(data, addr)
+
+    def _handed(self, data: bytes, addr: tuple[str | Any, int]) -> bool:
+        """Hand a frame to the groups that know its mark. Return True if it was of use to one of them."""
         address, groups = peer(addr)[:2], self._groups
         if len(groups) > 1:
             mark = data[:MARK_BYTES]
             groups = [group for group in groups if group.knows(mark)] or list(groups)
-        for group in groups:
-            group.frame_received(address, data)
+        used = [group.frame_received(address, data) for group in groups]
+        return any(used)
 
     def error_received(self, exc: Exception) -> None:
         """Pass an error of the operating system about an earlier datagram to the groups."""

@@ -85,6 +85,23 @@ def test_the_time_for_which_a_process_was_late_is_nobodys_silence() -> None:
     assert detector.lateness < 1.1
 
 
+def test_what_waits_unread_is_nobodys_silence_for_suspect_ms_at_most() -> None:
+    """The signs of life may be in the own socket, behind what somebody floods it with."""
+    detector = watching(A, B)
+    assert ticked(detector, 0, 40, heard=B) == []
+    detector.read_up_to(30.0)
+    assert ticked(detector, 40, 99, heard=B) == []
+    due = detector.next_deadline()
+    assert due is not None
+    assert due > 98.0, "a look at what was too long before does not come back at once"
+    detector.read_up_to(None)
+    assert detector.next_deadline() == 50.0, "the queue was read, and A was not in it"
+    assert ticked(detector, 99, 100, heard=B) == ["99 a suspected"]
+    flooded = watching(A, B)
+    flooded.read_up_to(0.0)
+    assert ticked(flooded, 0, 400, heard=B) == ["100 a suspected", "250 a given up"]
+
+
 def test_a_hint_makes_a_silence_count_sooner_and_alone_suspects_nobody() -> None:
     detector = watching(A, B)
     detector.hint(A, 0.0)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from antiphon.impl.errors import Rejection
 from antiphon.impl.primary_backup import CLIENTS_MAX
 from antiphon.impl.transport import sessions as module
-from antiphon.impl.transport.incarnations import GREETINGS_MAX
+from antiphon.impl.transport.incarnations import GREETINGS_MAX, GREETINGS_MS
 from antiphon.impl.transport.sealing import Keyring
-from antiphon.impl.transport.sessions import FRAME_BYTES, Frame, Received, Sessions
+from antiphon.impl.transport.sessions import FRAME_BYTES, STRANGERS_MAX, Frame, Received, Sessions
 from antiphon.impl.transport.wire import Rejected
 
 A, B, C = ("10.0.0.1", 1), ("10.0.0.2", 2), ("10.0.0.3", 3)
@@ -125,6 +128,43 @@ def test_greetings_are_few() -> None:
         a.send(B, None, b"hello", 0.0)
         b.received(A, a.frames_to_send()[0].data, 0.0)
     assert len(b.frames_to_send()) <= GREETINGS_MAX
+
+
+@pytest.mark.parametrize("recorded", [True, False], ids=["recorded", "invented"])
+def test_a_flood_of_strangers_takes_few_keys_and_stops_no_known_session(
+    monkeypatch: pytest.MonkeyPatch, recorded: bool
+) -> None:
+    """Without the key anybody may send frames of new incarnations from any address."""
+    _, b, frame = met()
+    made: list[int] = []
+    whole = Sessions._cipher
+
+    def counted(self: Sessions, mark: bytes, source: bytes, target: bytes, counter: int) -> AESGCM:
+        made.append(counter)
+        return whole(self, mark, source, target, counter)
+
+    flood = []
+    for place in range(5 * STRANGERS_MAX):
+        stranger = Sessions("g", (place + 1).to_bytes(16), Keyring(KEY))
+        stranger.send(B, None, b"hello", 0.0)
+        (greeting,) = stranger.frames_to_send()
+        flood.append(greeting.data if recorded else greeting.data[:20] + b"b" * 16 + greeting.data[36:])
+    monkeypatch.setattr(Sessions, "_cipher", counted)
+    kinds = Counter(
+        one.kind
+        for place, data in enumerate(flood)
+        if isinstance(one := b.received(("10.1.0.1", place), data, 200.0), Rejected)
+    )
+    assert kinds[Rejection.TOO_MANY] == 4 * STRANGERS_MAX
+    assert len(made) <= 2 * STRANGERS_MAX, "one to open, and one to answer"
+    assert b.received(A, frame.data, 200.0) == Received(b"a" * 16, b"more"), "a known session needs none"
+    c = sessions("c")
+    c.send(B, None, b"I am new", 250.0)
+    (greeting,) = c.frames_to_send()
+    assert kind(b.received(C, greeting.data, 250.0)) is Rejection.TOO_MANY
+    b.frames_to_send()
+    assert b.received(C, greeting.data, 200.0 + GREETINGS_MS) is None
+    assert len(b.frames_to_send()) == 1, "a newcomer is answered a little later"
 
 
 def test_what_is_known_of_others_is_bounded() -> None:
