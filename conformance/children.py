@@ -10,39 +10,48 @@ from __future__ import annotations
 import multiprocessing
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from itertools import islice
 from multiprocessing.process import BaseProcess
 from typing import Literal, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
 
+AHEAD = 1_000
+"""Largest number of items whose results are awaited at a time."""
+
 
 def done_by_children(
-    jobs: int, method: Literal["fork", "spawn"], work: Callable[[T], R], items: Sequence[T]
+    jobs: int, method: Literal["fork", "spawn"], work: Callable[[T], R], items: Iterable[T]
 ) -> Iterator[R]:
     """Return the results of `work` for all items, in their order, computed by `jobs` processes.
 
-    When the caller leaves early, or is interrupted, the processes are ended.
+    Items are taken as they are needed, at most `AHEAD` before their results. When the caller leaves early, or
+    is interrupted, the processes are ended.
 
     Raises:
         BrokenProcessPool: a process was killed.
     """
     children: set[BaseProcess] = set()
     with ProcessPoolExecutor(jobs, multiprocessing.get_context(method)) as pool:
+        left, futures = iter(items), deque[Future[R]]()
         try:
-            with _beginning:
-                before = set(multiprocessing.active_children())
-                heard = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-                try:
-                    futures = [pool.submit(work, item) for item in items]
-                finally:
-                    children.update(set(multiprocessing.active_children()) - before)
-                    signal.pthread_sigmask(signal.SIG_SETMASK, heard)
-            futures.reverse()
-            while futures:  # a result that was given is not kept
-                yield futures.pop().result()
+            while True:
+                more = list(islice(left, AHEAD - len(futures)))
+                with _beginning:
+                    before = set(multiprocessing.active_children())
+                    heard = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+                    try:
+                        futures.extend(pool.submit(work, item) for item in more)
+                    finally:
+                        children.update(set(multiprocessing.active_children()) - before)
+                        signal.pthread_sigmask(signal.SIG_SETMASK, heard)
+                if not futures:
+                    break
+                yield futures.popleft().result()  # a result that was given is not kept
         except BaseException:  # the pool then breaks, which ends what waits in it
             for child in children:
                 child.terminate()

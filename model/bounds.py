@@ -112,6 +112,20 @@ UNBOUNDED = Bounds()
 """No bound at all."""
 
 
+def runs_asked(number: int | None, usual: int, seconds: float | None) -> int | None:
+    """Return how many runs a question asks for: the number that it says; without a number and without a bound
+    of seconds `usual`; with seconds alone None, which is as many as the time permits.
+    """
+    return usual if number is None and seconds is None else number
+
+
+def cut_short(stop: Stop | None, asked: int | None) -> bool:
+    """Return True if a bound has kept a question from the runs that it asked for; where it asked for as many
+    as the time permits, the bound of seconds has not.
+    """
+    return stop is not None and not (asked is None and stop.reason is StopReason.SECONDS)
+
+
 def no_memory(error: MemoryError) -> Stop:
     """Return the stop of an exploration for which memory, or a table, has no room left."""
     return Stop(StopReason.NO_MEMORY, str(error) or "no memory left")

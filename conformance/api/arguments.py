@@ -122,7 +122,9 @@ _LEAST = {"threads": 1, "walks": 1, "steps": 1, "runs": 1, "sample": 0, "max_tra
 _FLAGS = {"prove", "stop_at_first", "swarm", "fingerprints", "whole", "symmetry", "cone"}
 _CALLS = {"progress", "violated"}
 _PATHS = {"directory", "file", "path"}
-_OPTIONAL = {"max_depth", "max_states", "max_memory_mb", "max_transitions", "max_seconds", "threads"}
+_OPTIONAL = {
+    "max_depth", "max_states", "max_memory_mb", "max_transitions", "max_seconds", "threads", "walks", "runs",
+}  # fmt: skip
 
 
 def _check(name: str, word: str, value: Any) -> None:

@@ -16,13 +16,16 @@ from antiphon.conformance.compare.bindings.registry import bound_class
 from antiphon.conformance.compare.lockstep import LockstepReport
 from antiphon.conformance.compare.lockstep import lockstep as walk
 from antiphon.conformance.judge.history import TOTAL_ORDER
-from antiphon.model.bounds import Bounds
+from antiphon.model.bounds import Bounds, runs_asked
 from antiphon.spec.lang.errors import ArgumentError
 from antiphon.spec.lang.hints import known_names
 
 if TYPE_CHECKING:
     from antiphon.conformance.compare.stateful import StatefulReport
     from antiphon.conformance.spark.pipeline import VerifyReport
+
+RUNS = 100
+"""Number of runs of `stateful`, where neither a number nor a time is said."""
 
 _ENGINES = ("generated", "reference")
 """Engines that execute the specification beside an implementation."""
@@ -93,7 +96,7 @@ def lockstep(
 def stateful(
     bound: Bound,
     *,
-    runs: int = 100,
+    runs: int | None = None,
     steps: int = 40,
     seed: int = 0,
     max_seconds: float | None = None,
@@ -107,7 +110,9 @@ def stateful(
     Args:
         bound: a binding, a class under `@antiphon.testing.binding`, or the name of a bound protocol, with
             constants that find every planted fault.
-        runs: how many runs. One that comes to a state without steps begins again and is still one run.
+        runs: how many runs. None: 100, or with `max_seconds` as many as it permits. If a bound ends them
+            before the number that was said, the outcome is unknown. A run that comes to a state without steps
+            begins again and is still one run.
         steps: greatest number of steps of a run.
         seed: number of the random run.
         max_seconds: take no further run, and shorten no further, after this time.
@@ -119,7 +124,8 @@ def stateful(
         protocol = bound_protocol(bound)
         bound = protocol.bind(**protocol.random)
     bounds = Bounds(seconds=max_seconds, memory_mb=max_memory_mb)
-    return run_stateful(_joined(bound), runs=runs, steps=steps, seed_number=seed, bounds=bounds)
+    asked = runs_asked(runs, RUNS, max_seconds)
+    return run_stateful(_joined(bound), runs=asked, steps=steps, seed_number=seed, bounds=bounds)
 
 
 @question()

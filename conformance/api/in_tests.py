@@ -28,6 +28,7 @@ from antiphon.model.export import TraceFileError, save
 from antiphon.model.files import write_whole
 from antiphon.model.verdict import Outcome
 from antiphon.programs import Subject
+from antiphon.questions import WALKS
 from antiphon.results import Trace
 from antiphon.spec.lang import Location, Program, Spec
 from antiphon.spec.lang.errors import Told
@@ -106,10 +107,19 @@ class Questions:
         __tracebackhide__ = True
         return self._ask(antiphon.refine, subject, max_seconds=max_seconds, **more)
 
-    def simulate(self, subject: Subject, *, max_seconds: float | None = MAX_SECONDS, **more: Any) -> Report:
-        """Assert that random walks of a specification break nothing."""
+    def simulate(
+        self,
+        subject: Subject,
+        *,
+        walks: int | None = WALKS,
+        max_seconds: float | None = MAX_SECONDS,
+        **more: Any,
+    ) -> Report:
+        """Assert that random walks of a specification break nothing; with `walks=None` as many walks as the
+        time permits.
+        """
         __tracebackhide__ = True
-        return self._ask(antiphon.simulate, subject, max_seconds=max_seconds, **more)
+        return self._ask(antiphon.simulate, subject, walks=walks, max_seconds=max_seconds, **more)
 
     def lockstep(
         self, bound: Bound, *, max_seconds: float | None = MAX_SECONDS, **more: Any
@@ -123,7 +133,8 @@ class Questions:
     ) -> StatefulReport:
         """Assert that an implementation does the same as its specification in random runs.
 
-        Without `runs`, `steps` and `seed` Hypothesis' settings determine their number, length and seed.
+        Without `runs`, `steps` and `seed` Hypothesis' settings determine their number, length and seed; with
+        `runs=None` as many runs are taken as the time permits.
         """
         __tracebackhide__ = True
         from hypothesis import settings  # here: it takes long to load

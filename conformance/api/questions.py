@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from antiphon.arguments import names_of, question
 from antiphon.model import explore
-from antiphon.model.bounds import INTERRUPTED, Bounds, Enough, Violated
+from antiphon.model.bounds import INTERRUPTED, Bounds, Enough, Violated, runs_asked
 from antiphon.model.engines import StorageOptions
 from antiphon.model.explore.verdicts import NOT_REACHED
 from antiphon.model.limits import under_limits
@@ -237,12 +237,16 @@ def refine(
     return Report.of(check_refinement(bound, stated, bounds=bounds, engine=engine, progress=progress))
 
 
+WALKS = 100
+"""Number of walks of `simulate`, where neither a number nor a time is said."""
+
+
 @question()
 def simulate(
     subject: Subject,
     *,
     seed: int = 0,
-    walks: int = 100,
+    walks: int | None = None,
     steps: int = 100,
     swarm: bool = False,
     engine: str = "auto",
@@ -258,7 +262,8 @@ def simulate(
     Args:
         subject: a class, a name of the catalogue, "module:Class", or a program.
         seed: number of the random run; the same seed gives the same walks.
-        walks: how many walks.
+        walks: how many walks. None: 100, or with `max_seconds` as many as it permits. If a bound ends them
+            before the number that was said, no property holds.
         steps: greatest number of steps of a walk.
         swarm: each walk draws which faults may happen at all, and a weight for each action.
         engine: what takes the walks, "generated", "native" or "reference"; "auto" takes machine code for
@@ -280,8 +285,8 @@ def simulate(
     with under_limits(bounds) as limits:
         try:
             found = walk(
-                bound, seed=seed, walks=walks, steps=steps, swarm=swarm, engine=engine, threads=threads,
-                bounds=bounds, progress=progress, violated=violated,
+                bound, seed=seed, walks=runs_asked(walks, WALKS, max_seconds), steps=steps, swarm=swarm,
+                engine=engine, threads=threads, bounds=bounds, progress=progress, violated=violated,
             )  # fmt: skip
         except Enough as enough:
             found = unfinished(bound, kinds_of(bound), enough.stop, limits.elapsed(), "simulate")

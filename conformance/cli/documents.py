@@ -330,8 +330,8 @@ class FailedRun(msgspec.Struct, kw_only=True):
 
 
 class Swarm(Document, tag="swarm", kw_only=True):
-    """Document of `antiphon swarm`; `schedule` is that of the first failing run, shortened; `kept` are
-    directories, `traces` the files of `--save`.
+    """Document of `antiphon swarm`; `untaken` is how many runs were asked for and not taken; `schedule` is
+    that of the first failing run, shortened; `kept` are directories, `traces` the files of `--save`.
 
     `messages` counts messages by kind, `actions` the internal steps of cores; `batch` is the batch of the
     lake, `runs_in_lake` how many runs it has with logs.
@@ -340,6 +340,7 @@ class Swarm(Document, tag="swarm", kw_only=True):
     protocol: str
     seed: int | None
     runs: int
+    untaken: int = 0
     failed: list[FailedRun]
     met: dict[str, int] = {}
     sent: int = 0

@@ -85,7 +85,12 @@ JOIN = typer.Option(
     "others.",
 )
 ONLY = typer.Option("--only", help="Only faults of this kind; may be repeated.", show_default=False)
-RUNS = typer.Option("--runs", help="Number of runs.", min=1)
+RUNS = typer.Option(
+    "--runs",
+    help="Number of runs; unknown if a bound ends them before. With --max-seconds alone: as many as fit.",
+    min=1,
+    show_default=False,
+)
 STEPS = typer.Option("--steps", help="Greatest number of steps of a run.", min=1)
 MAX_STATES = typer.Option("--max-states", help="Greatest number of states.", min=1)
 MAX_SECONDS = typer.Option("--max-seconds", help="Stop after so many seconds.", min=0.0)

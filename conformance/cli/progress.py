@@ -122,9 +122,11 @@ def walk_bar(protocol: str) -> Iterator[Callable[[int, int, int], None]]:
 
 
 @contextmanager
-def runs_bar(title: str, runs: int, console: Console | None = None) -> Iterator[Callable[[int, int], None]]:
-    """Context that shows how many random walks were taken."""
-    said = TextColumn("{task.completed:,} of {task.total:,}")
+def runs_bar(
+    title: str, runs: int | None, console: Console | None = None
+) -> Iterator[Callable[[int, int], None]]:
+    """Context that shows how many random walks were taken, of how many if that is known."""
+    said = TextColumn("{task.completed:,}" if runs is None else "{task.completed:,} of {task.total:,}")
     with _bar(title, said, total=runs, console=console) as update:
         yield lambda done, _: update(completed=done)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import secrets
 from typing import Annotated, Literal
 
@@ -12,12 +13,21 @@ from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.check import Job
 from antiphon.conformance.cli.options import Effort, Showing, Variant
 from antiphon.conformance.cli.progress import found_in, runs_bar
+from antiphon.model.bounds import runs_asked
+from antiphon.questions import WALKS
 
 
 def simulate(
     specification: options.Specification,
     seed: options.Seed = None,
-    walks: Annotated[int, typer.Option("--walks", min=1, help="How many walks.")] = 100,
+    walks: Annotated[
+        int | None,
+        typer.Option(
+            "--walks", min=1, show_default=False,
+            help="How many walks (100); unknown if a bound ends them before. With --max-seconds alone: as "
+            "many as fit.",
+        ),
+    ] = None,
     steps: Annotated[int, options.STEPS] = 100,
     swarm: Annotated[
         bool,
@@ -44,7 +54,7 @@ def simulate(
     if not showing.json:
         output.out().print(f"seed {chosen}")
     console = output.err()
-    with runs_bar(specification, walks, console) as show:
+    with runs_bar(specification, runs_asked(walks, WALKS, effort.max_seconds), console) as show:
         report = antiphon.simulate(
             bound,
             seed=chosen,
@@ -57,10 +67,12 @@ def simulate(
             violated=None if showing.json else found_in(specification, console),
             **effort.asked(),
         )
+    explored = report.exploration
+    taken = explored.states - explored.transitions
     again = job.command(
-        *("--seed", str(chosen), "--walks", str(walks), "--steps", str(steps)),
+        *("--seed", str(chosen), "--walks", str(walks or max(taken, 1)), "--steps", str(steps)),
         *(["--swarm"] if swarm else []),
-        *effort.words(),
+        *(effort if walks else dataclasses.replace(effort, max_seconds=None)).words(),
         verb="simulate",
     )
     outcome, worst = report.outcome, report.counterexample
@@ -76,9 +88,5 @@ def simulate(
     output.out().print(f"again:  {again}", soft_wrap=True)
     if saved:
         output.out().print(f"counterexample saved: {saved}")
-    explored = report.exploration
-    output.last_line(
-        outcome,
-        f"{explored.states - explored.transitions:,} walks, {explored.transitions:,} steps, seed {chosen}",
-    )
+    output.last_line(outcome, f"{taken:,} walks, {explored.transitions:,} steps, seed {chosen}")
     return outcome.exit_code

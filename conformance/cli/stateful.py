@@ -18,7 +18,7 @@ from antiphon.conformance.report.words import counted
 def stateful(
     protocol: options.Bound,
     seed: options.Seed = None,
-    runs: Annotated[int, options.RUNS] = 100,
+    runs: Annotated[int | None, options.RUNS] = None,
     steps: Annotated[int, options.STEPS] = 40,
     *,
     constants: Constants,
@@ -40,7 +40,7 @@ def stateful(
     console = output.err()
     with (
         exercised.recorded(coverage, protocol, binding) as (run, recorder),
-        console.status(f"{protocol}: {runs} runs of up to {steps} steps")
+        console.status(f"{protocol}: {runs or 'random'} runs of up to {steps} steps")
         if console.is_terminal
         else nullcontext(),
     ):

@@ -50,12 +50,16 @@ from antiphon.conformance.run.swarm import (
     within_model,
 )
 from antiphon.impl.registry import LISTED
+from antiphon.model.bounds import runs_asked
 from antiphon.model.files import write_whole
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import Location
 
 if TYPE_CHECKING:  # Spark is an extra
     from antiphon.conformance.spark.pipeline import Swarmed
+
+_RUNS = 1_000
+"""Number of runs, where neither a number nor a time is said."""
 
 _SEEDS_TOLD = 10
 _KINDS_SHOWN = 4
@@ -81,7 +85,7 @@ def swarm(
         ),
     ],
     seed: options.Seed = None,
-    runs: Annotated[int, options.RUNS] = 1_000,
+    runs: Annotated[int | None, options.RUNS] = None,
     jobs: Annotated[int | None, options.JOBS] = None,
     processes: Annotated[int, options.PROCESSES] = _USUAL.members,
     messages: Annotated[int, options.MESSAGES] = _USUAL.messages,
@@ -160,20 +164,11 @@ def swarm(
     elsewhere = spark or master is not None or lake is not None or schedule is not None
     _see_kind(join=join, within=within, save=save, limited=max_seconds is not None, elsewhere=elsewhere)
     _see_steered(steer=steer, recorded=coverage is not None, join=join, within=within, elsewhere=elsewhere)
-    try:
-        settings = Settings(
-            join=join, members=processes, messages=messages, faults=tuple(only or FaultKind),
-            layers=layers, deliver=deliver, sealed=sealed, multicast=multicast, planted=fault,
-            bound_ms=bound, steps_max=steps,
-        )  # fmt: skip
-        if within:
-            of_model = within_model(protocol)
-            settings = msgspec.structs.replace(
-                settings, members=of_model.members, messages=of_model.messages, faults=of_model.faults,
-                within=of_model.within,
-            )  # fmt: skip
-    except ValueError as error:
-        raise output.of_options(error, _OPTIONS) from error
+    settings = _settings(
+        protocol, within=within, join=join, members=processes, messages=messages,
+        faults=tuple(only or FaultKind), layers=layers, deliver=deliver, sealed=sealed, multicast=multicast,
+        planted=fault, bound_ms=bound, steps_max=steps,
+    )  # fmt: skip
     if schedule is not None:
         return _replayed(protocol, schedule, settings, save, reported, json=json)
     output.see_reachable("--log", directory)
@@ -182,16 +177,16 @@ def swarm(
     chosen = secrets.randbelow(10**6) if seed is None else seed
     if not json:
         output.out().print(f"seed {chosen}")
-    there = None
+    there, asked = None, runs_asked(runs, _RUNS, max_seconds)
     if elsewhere:
         if jobs is not None:
             raise output.UsageProblem("--jobs are processes without Spark; say --master local[N] instead")
-        there = _on_spark(protocol, runs, chosen, settings, master, lake, sample)
+        there = _on_spark(protocol, asked or _RUNS, chosen, settings, master, lake, sample)
         report = there.report
     else:
-        with runs_bar(protocol, runs, output.err()) as show:
+        with runs_bar(protocol, asked, output.err()) as show:
             report = run_swarm(
-                protocol, runs=runs, seed=chosen, settings=settings, jobs=jobs or os.cpu_count() or 1,
+                protocol, runs=asked, seed=chosen, settings=settings, jobs=jobs or os.cpu_count() or 1,
                 steer=steer, known=before, max_seconds=max_seconds, progress=show,
             )  # fmt: skip
     _keep_coverage(coverage, protocol, report, within=within)
@@ -205,7 +200,7 @@ def swarm(
     ]
     again = f"{command_of(protocol, settings)}{' --steer' * steer}"
     failing = [*([] if short is None else [(short, homes[-1] if homes else None)]), *others]
-    whole = f"{again} --runs {runs} --seed {chosen}"
+    whole = f"{again} --runs {asked or report.runs} --seed {chosen}"
     reports.write(reported, lambda: _answer(report, failing, settings, whole))
     saved = _saved_runs(protocol, chosen, settings, [result for result, _ in failing], save)
     if json:
@@ -215,22 +210,21 @@ def swarm(
     if there is not None and there.batch is not None:
         kept = f"{counted(there.batch.runs, 'run')} with logs in batch {there.batch.id} of {lake}"
         output.out().print(kept if there.is_new else f"{kept}, which was there already", soft_wrap=True)
+    alone = command_of(protocol, settings)
     if first is not None and short is not None:
         _print_run(short, settings)
         knows = before is not None and bool(before.branches)
         _print_again(again, first, chosen, steer=steer, knows=knows)
         if homes:
-            alone = again.removesuffix(" --steer")
             output.out().print(f"short:  {alone} --schedule {homes[-1] / SCHEDULE}", soft_wrap=True)
             output.out().print(f"logs:   {', '.join(map(str, homes))}", soft_wrap=True)
     for other, home in others:
         output.out().print(f"another kind, seed {other.seed}: {other.reasons[0]}", soft_wrap=True)
-        alone = again.removesuffix(" --steer")
         output.out().print(f"short:  {alone} --schedule {home / SCHEDULE}", soft_wrap=True)
     _print_saved(saved)
-    if report.runs < runs and there is None:
-        left = f"{runs - report.runs:,} runs were not taken: --max-seconds {max_seconds or 0:g} were over"
-        output.out().print(left, soft_wrap=True)
+    if report.untaken and max_seconds is not None:
+        left = f"{report.untaken:,} of {asked:,} runs not taken: --max-seconds {max_seconds:g} are over"
+        output.out().print(Text.assemble(output.mark(Outcome.UNKNOWN), f"  {left}"), soft_wrap=True)
     wrong = f", {len(report.failed):,} of them fail" if report.failed else ""
     each_ms = report.processor_ns / report.runs / 1e6
     output.last_line(
@@ -239,6 +233,25 @@ def swarm(
         f"each, seed {chosen}; evidence: measured",
     )
     return report.outcome.exit_code
+
+
+def _settings(protocol: str, *, within: bool, **given: Any) -> Settings:
+    """Return settings of these values; `within` the model of lockstep, those of the model count more.
+
+    Raises:
+        UsageProblem: values do not go together.
+    """
+    try:
+        settings = Settings(**given)
+        if not within:
+            return settings
+        of_model = within_model(protocol)
+        return msgspec.structs.replace(
+            settings, members=of_model.members, messages=of_model.messages, faults=of_model.faults,
+            within=of_model.within,
+        )  # fmt: skip
+    except ValueError as error:
+        raise output.of_options(error, _OPTIONS) from error
 
 
 def _see_kind(*, join: bool, within: bool, save: Path | None, limited: bool, elsewhere: bool) -> None:
@@ -458,7 +471,8 @@ def _document(
     batch = None if there is None else there.batch
     return documents.Swarm(
         outcome=report.outcome, protocol=report.core, seed=report.seed, runs=report.runs,
-        failed=_failed(report.failed), met={str(kind): count for kind, count in sorted(report.met.items())},
+        untaken=report.untaken, failed=_failed(report.failed),
+        met={str(kind): count for kind, count in sorted(report.met.items())},
         sent=report.sent, lost=report.lost, duplicated=report.duplicated, reordered=report.reordered,
         delivered=report.delivered, messages=dict(sorted(report.messages.items())),
         never_sent=report.never_sent, actions=dict(sorted(report.actions.items())),

@@ -17,6 +17,7 @@ from antiphon.conformance.report import words
 from antiphon.conformance.report.answers import NOTHING_JUDGED, Case, Fact, Shown, Suite
 from antiphon.conformance.report.diagram import Diagram
 from antiphon.conformance.report.logs import diagram_of_logs
+from antiphon.conformance.report.words import counted
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import Location
 
@@ -263,7 +264,8 @@ def of_foreign(report: ForeignReport, directory: Path | None, reproduce: str) ->
 def _why(report: SwarmReport) -> str:
     never = [f"{kind} was asked for, and no run has met it" for kind in report.never_met]
     reasons = (reason for result in report.failed[:1] for reason in result.reasons[:1])
-    return "; ".join((*never, *reasons))
+    untaken = [f"{counted(report.untaken, 'run')} of {report.asked:,} not taken"] if report.untaken else []
+    return "; ".join((*never, *untaken, *reasons))
 
 
 def _of_run(directory: Path, finding: Finding) -> Shown:

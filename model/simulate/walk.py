@@ -13,6 +13,7 @@ way.
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections import Counter
@@ -20,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from antiphon.model.bounds import UNBOUNDED, Bounds, Stop, Violated, Violation
+from antiphon.model.bounds import UNBOUNDED, Bounds, Stop, Violated, Violation, cut_short
 from antiphon.model.engines.chance import Chance, seed_word
 from antiphon.model.engines.choice import Engine, engine_named
 from antiphon.model.engines.python.machine import compiled_machine
@@ -48,6 +49,10 @@ if TYPE_CHECKING:
 ENGINE = "simulate"
 MANY_STEPS = 100_000
 """Number of steps from which machine code is worth compiling."""
+MANY_SECONDS = 10.0
+"""Number of seconds from which machine code is worth compiling, where the seconds decide how many walks there
+are.
+"""
 MOST_REMEMBERED = 1 << 18
 """Largest number of states for which it is cached whether a budget blocks a step."""
 TOGETHER = 256
@@ -63,7 +68,7 @@ def simulate(
     machine: Machine | None = None,
     *,
     seed: int,
-    walks: int = 100,
+    walks: int | None = 100,
     steps: int = 100,
     swarm: bool = False,
     to_errors: bool = False,
@@ -74,13 +79,14 @@ def simulate(
     violated: Violated | None = None,
 ) -> Report:
     """Take `walks` walks of at most `steps` steps each and judge every property; the shortest violation found
-    is the trace.
+    is the trace. If a bound ends them before, no property holds; without a number of walks the bound of
+    seconds does not.
 
     Args:
         program: the specification with its constants.
         machine: executes the specification where machine code does not; None: the one of the engine.
         seed: number of the random run.
-        walks: how many walks.
+        walks: how many walks; None for as many as the bound of seconds permits.
         steps: the greatest number of steps of a walk.
         swarm: each walk draws which faults may happen, and a weight for each action.
         to_errors: give no verdict about an error of the specification that a walk runs into.
@@ -92,17 +98,20 @@ def simulate(
         violated: called with each violated property when a walk first shows it.
 
     Raises:
-        ArgumentError: fewer than one walk or step.
+        ArgumentError: fewer than one walk or step; neither a number of walks nor a bound of seconds.
         SpecError: the specification cannot be read, or the engine is unknown.
     """
-    if walks < 1 or steps < 1:
+    if walks is None and bounds.seconds is None:
+        raise ArgumentError("walks is None, and so is the bound of seconds: one of them ends the walks")
+    if (walks is not None and walks < 1) or steps < 1:
         raise ArgumentError(f"walks is {walks} and steps is {steps}; both are at least 1")
     began = begun()
     length = steps if bounds.depth is None else min(steps, bounds.depth)
     chosen = engine_named(engine)
     if chosen is Engine.AUTO:
-        many = machine is None and walks * length >= MANY_STEPS
-        chosen = Engine.NATIVE if many else Engine.GENERATED
+        seconds = bounds.seconds or 0.0
+        many = seconds >= MANY_SECONDS if walks is None else walks * length >= MANY_STEPS
+        chosen = Engine.NATIVE if machine is None and many else Engine.GENERATED
     if machine is None:
         machine = program.reference if chosen is Engine.REFERENCE else compiled_machine(program)
     faults = {method.name for method in program.declaration.marked("environment")}
@@ -116,11 +125,12 @@ def simulate(
     if chosen is Engine.NATIVE:
         _in_threads(tally, watch, threads)
     else:
-        for walk in range(walks):
+        for walk in itertools.count() if walks is None else range(walks):
             tally.walk(walk)
             if watch.stops(1):
                 break
-    return tally.report(seed, watch.done, time.monotonic() - began, watch.stopped)
+    stopped = watch.stopped if cut_short(watch.stopped, walks) else None
+    return tally.report(seed, watch.done, time.monotonic() - began, stopped)
 
 
 def _wrong(program: Program, run: _Run, evidence: Evidence, provenance: Provenance) -> Verdict:
@@ -145,7 +155,7 @@ class _Watch:
     """Watch over the walks: their progress, and the decision whether they go on."""
 
     tally: _Tally
-    walks: int
+    walks: int | None
     bounds: Bounds
     began: float
     progress: Callable[[int, int], None] | None
@@ -157,7 +167,8 @@ class _Watch:
         """Return the walks that a thread takes next; an empty range when all are over."""
         first = self.begun
         together = max(1, min(TOGETHER, STEPS_TOGETHER // self.tally.length))
-        self.begun = first if self.stopped is not None else min(first + together, self.walks)
+        last = first + together if self.walks is None else min(first + together, self.walks)
+        self.begun = first if self.stopped is not None else last
         return range(first, self.begun)
 
     def is_over(self) -> bool:
@@ -171,7 +182,7 @@ class _Watch:
         self.done += walks
         if self.progress is not None:
             self.progress(self.done, self.tally.steps)
-        if self.done < self.walks and self.stopped is None:
+        if self.done != self.walks and self.stopped is None:
             self.stopped = self.bounds.reached(self.tally.visited(self.done), time.monotonic() - self.began)
         return self.stopped is not None
 
@@ -465,7 +476,10 @@ class _Tally:
         bound = f"{walks:,} walks, {self.steps:,} steps, seed {seed}"
         evidence = Evidence(EvidenceKind.MEASURED, bound)
         provenance = Provenance.of(self.program, ENGINE)
-        verdicts = [self._verdict(name, kind, evidence, provenance) for name, kind in self.kinds.items()]
+        untaken = "" if stopped is None else f"not every walk was taken: {stopped}"
+        verdicts = [
+            self._verdict(name, kind, evidence, provenance, untaken) for name, kind in self.kinds.items()
+        ]
         if self.error is not None:
             verdicts.insert(0, _wrong(self.program, self.error, evidence, provenance))
         actions = [method.name for method in self.program.declaration.marked("action", "environment")]
@@ -480,10 +494,15 @@ class _Tally:
             never_fired=never,
             stopped=reason,
         )
-        notes = () if stopped is None else (f"not every walk was taken: {stopped}",)
+        notes = (untaken,) if untaken else ()
         return Report(self.program, tuple(verdicts), explored, notes)
 
-    def _verdict(self, name: str, kind: PropertyKind, evidence: Evidence, provenance: Provenance) -> Verdict:
+    def _verdict(
+        self, name: str, kind: PropertyKind, evidence: Evidence, provenance: Provenance, untaken: str
+    ) -> Verdict:
+        """Return the verdict on a property; `untaken` says why walks are missing that were asked for, if any
+        are.
+        """
         if name in self.found:
             run = self.found[name]
             why = run.why
@@ -492,7 +511,7 @@ class _Tally:
             return Verdict(name, kind, outcome, evidence, provenance, why, trace)
         reason = ""
         if not self.steps:
-            reason = "no walk took a step"
+            reason = untaken or "no walk took a step"
         elif self.wrong:
             reason = f"{self.wrong:,} walks ran into an error of the specification"
         elif kind is PropertyKind.WITNESS:
@@ -503,4 +522,6 @@ class _Tally:
             reason = "no walk ended where nothing but faults can happen"
         elif kind is PropertyKind.LIVENESS:
             reason = "a walk ends, so it decides no liveness property; `check` judges it"
+        else:
+            reason = untaken
         return Verdict(name, kind, Outcome.UNKNOWN if reason else Outcome.HOLDS, evidence, provenance, reason)

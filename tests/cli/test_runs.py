@@ -267,9 +267,43 @@ def test_a_swarm_that_runs_out_of_time_shows_what_has_failed(antiphon: Run, tmp_
     faulty = ("swarm", "total", "--fault", "passes-one", "--log", tmp_path, "--seed", 1, "--jobs", 1)
     answer = antiphon(*faulty, "--runs", 200, "--messages", 10, "--max-seconds", 0)
     assert answer.code == 1
-    assert "150 runs were not taken: --max-seconds 0 were over" in answer.out
+    assert "150 of 200 runs not taken: --max-seconds 0 are over" in answer.out
     (short, whole) = sorted(tmp_path.glob("total-*/schedule.json"))[:2]
     assert set(read_schedule(short).entries) == set(read_schedule(whole).entries)
+
+
+def test_runs_that_were_asked_for_and_not_taken_are_unknown(antiphon: Run, tmp_path: Path) -> None:
+    """`--max-seconds` alone asks for as many runs as fit into it, and whatever their number they are all."""
+    few = ("swarm", "total", "--seed", 1, "--jobs", 1, "--messages", 5, "--max-seconds", 0)
+    answer = antiphon(*few, "--runs", 51, "--junit", tmp_path / "junit.xml")
+    assert answer.code == 2
+    assert "1 of 51 runs not taken: --max-seconds 0 are over" in answer.out
+    assert "1 run of 51 not taken" in (tmp_path / "junit.xml").read_text()
+    document = antiphon(*few, "--runs", 51, "--json").document
+    assert (document.outcome, document.runs, document.untaken) == ("unknown", 50, 1)
+    answer = antiphon(*few)
+    assert answer.code == 0
+    assert "not taken" not in answer.out
+    assert "50 runs" in answer.out
+
+
+def test_a_swarm_in_processes_takes_as_many_runs_as_the_time_permits(antiphon: Run) -> None:
+    few = ("--seed", 1, "--jobs", 2, "--messages", 5)
+    answer = antiphon("swarm", "total", *few, "--max-seconds", 0.1, "--json")
+    assert (answer.code, answer.document.untaken) == (0, 0)
+    assert answer.document.runs >= 50
+
+
+@pytest.mark.parametrize("verb", ["stateful", "simulate"])
+def test_random_runs_that_a_bound_ends_are_unknown(antiphon: Run, verb: str) -> None:
+    subject, number = ("total", "--runs") if verb == "stateful" else ("two-phase", "--walks")
+    few = (verb, subject, "--seed", 1, "--steps", 20, "--max-seconds", 3)
+    cut = antiphon(*few, number, 10**7)
+    assert cut.code == 2
+    assert "not every" in cut.out
+    whole = antiphon(*few)
+    assert "not every" not in whole.out
+    assert whole.code == 0
 
 
 def test_a_swarm_of_members_that_change_says_what_it_met(antiphon: Run) -> None:

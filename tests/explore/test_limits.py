@@ -180,7 +180,7 @@ def test_walks_and_refinements_end_while_they_are_compiled(clock: Clock) -> None
     class Mapped(Walk, refines=Walk):
         """A walk refined by itself."""
 
-    for report in (antiphon.simulate(Walk, max_seconds=50), antiphon.refine(Mapped, max_seconds=50)):
+    for report in (antiphon.simulate(Walk, walks=9, max_seconds=50), antiphon.refine(Mapped, max_seconds=50)):
         assert {item.outcome.value for item in report.verdicts} == {"unknown"}
         assert "the bound of 50 seconds, while generating up" in report.verdicts[0].reason
 

@@ -23,6 +23,7 @@ from antiphon.spec.lang import (
     require,
     witness,
 )
+from antiphon.spec.lang.errors import ArgumentError
 from antiphon.spec.protocols.rbp.properties import RbpChecked
 
 
@@ -98,7 +99,22 @@ def test_every_kind_of_property_gets_its_verdict() -> None:
 def test_a_bound_ends_the_walks_and_is_told(bounds: Bounds) -> None:
     report = simulate(program(Climber), seed=1, walks=20, steps=20, bounds=bounds)
     assert "1 walks" in report.verdicts[0].evidence.bound
-    assert report.notes == (f"not every walk was taken: {bounds.reached(2, 0.0)}",)
+    untaken = f"not every walk was taken: {bounds.reached(2, 0.0)}"
+    assert report.notes == (untaken,)
+    assert (report["InRange"].outcome, report["InRange"].reason) == (Outcome.UNKNOWN, untaken)
+
+
+@pytest.mark.parametrize("engine", ["generated", "native"])
+def test_without_a_number_as_many_walks_are_taken_as_the_time_permits(engine: str) -> None:
+    """And what they do not break holds: nobody asked for more."""
+    report = simulate(
+        program(Climber), seed=1, walks=None, steps=20, engine=engine, bounds=Bounds(seconds=2.0), threads=2
+    )
+    assert report.exploration.states - report.exploration.transitions > 20
+    assert report["InRange"].outcome is Outcome.HOLDS
+    assert report.notes == ()
+    with pytest.raises(ArgumentError, match="one of them ends the walks"):
+        simulate(program(Climber), seed=1, walks=None)
 
 
 def test_a_bound_of_the_depth_shortens_each_walk() -> None:

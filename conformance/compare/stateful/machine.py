@@ -12,6 +12,7 @@ shortens it further.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -34,12 +35,13 @@ from antiphon.conformance.compare.lockstep import UNSTEADY, Comparison, Differen
 from antiphon.conformance.compare.stateful.guided import guided_walks
 from antiphon.conformance.compare.stateful.run import AllTaken, Diverged, Run, Spent, Tally
 from antiphon.conformance.compare.stateful.shorten import shorten
-from antiphon.model.bounds import UNBOUNDED, Bounds, Enough, Stop, StopReason
+from antiphon.model.bounds import UNBOUNDED, Bounds, Enough, Stop, StopReason, cut_short
 from antiphon.model.engines import Engine
 from antiphon.model.explore import check
 from antiphon.model.limits import under_limits
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import Machine, Program, State, Step
+from antiphon.spec.lang.errors import ArgumentError
 from antiphon.spec.lang.watch import unwatched
 
 SHRINKS = 200
@@ -47,6 +49,9 @@ SHRINKS = 200
 
 NEAR = 5_000
 """Largest number of transitions in which a shorter path to a difference is looked for."""
+
+ROUND = 100
+"""Number of runs of a round, where the seconds decide how many runs there are."""
 
 PARTS = 4
 """Number of parts of Hypothesis' runs; each begins with what the runs before it have taken."""
@@ -63,8 +68,8 @@ class StatefulReport:
     first difference; `steps` counts also the steps that were taken to shrink it. `met` counts the different
     transitions that were taken, of the `transitions` of the bounded model. These are counted only in a model
     of at most `MOST_STATES` states, when no difference was found; a larger model is `large`. `stopped` is the
-    bound that ended the runs. `actions` counts the steps by action, and `taken` has the different
-    transitions, each as a state and a step.
+    bound that has kept the question from runs that it asked for, or from any. `actions` counts the steps by
+    action, and `taken` has the different transitions, each as a state and a step.
     """
 
     program: Program
@@ -93,13 +98,12 @@ class StatefulReport:
 
     @property
     def outcome(self) -> Outcome:
-        """Return violated if the sides differ, holds if all runs agreed (measured, not proved), unknown if
-        there was no step or the specification has an error.
+        """Return violated if the sides differ, holds if all runs that were asked for agreed (measured, not
+        proved), unknown if there was no step, not every run was taken or the specification has an error.
         """
         if self.difference is not None:
             return Outcome.VIOLATED
-        wrong = self.stopped is not None and self.stopped.reason is StopReason.ERROR
-        return Outcome.HOLDS if self.steps and not wrong else Outcome.UNKNOWN
+        return Outcome.HOLDS if self.steps and self.stopped is None else Outcome.UNKNOWN
 
     @property
     def share(self) -> str:
@@ -187,7 +191,7 @@ def run_stateful(
     binding: Binding,
     machine: Machine | None = None,
     *,
-    runs: int = 100,
+    runs: int | None = 100,
     steps: int = 40,
     seed_number: int = 0,
     shrinks: int = SHRINKS,
@@ -202,29 +206,39 @@ def run_stateful(
     Args:
         binding: specification and implementation.
         machine: executes the specification; None is generated code.
-        runs: the number of runs.
+        runs: the number of runs; None for as many as the bound of seconds permits, in rounds of `ROUND`.
         steps: the largest number of steps of a run.
         seed_number: the seed that repeats the runs.
         shrinks: the largest number of runs in which Hypothesis shrinks.
         bounds: seconds and memory that end runs and shortening.
+
+    Raises:
+        ArgumentError: neither a number of runs nor a bound of seconds.
     """
+    if runs is None and bounds.seconds is None:
+        raise ArgumentError("runs is None, and so is the bound of seconds: one of them ends the runs")
     tally, stopped, difference, transitions, large = Tally(), None, None, None, False
     with under_limits(bounds) as limits:
         try:
             comparison = Comparison(binding, machine)
             with chance(seed_number):
-                _search(comparison, tally, runs, steps, seed_number, shrinks)
+                for at in itertools.count() if runs is None else range(1):
+                    _search(comparison, tally, runs or ROUND, steps, seed_number + at * PARTS, shrinks)
+                    if tally.shortest is not None:
+                        break
         except Spent as spent:
             stopped = spent.stop
         except Enough as enough:
             stopped = enough.stop
         if tally.shortest is not None:
             difference = _shortened(comparison, tally.shortest)
-        elif tally.steps and stopped is None:
+        elif tally.steps and not cut_short(stopped, runs):
             transitions, large = _counted(binding.program)
     return StatefulReport(
         binding.program, tally.runs, tally.steps, limits.elapsed(), seed_number, difference,
-        tally.met, transitions, large, stopped, tally.actions,
+        tally.met, transitions, large,
+        stopped if cut_short(stopped, runs) or not tally.steps else None,
+        tally.actions,
         frozenset(
             (state, step)
             for state, out in tally.graph.items()

@@ -6,6 +6,7 @@ This module knows neither cores nor faults: it counts the results of `run_seed`.
 from __future__ import annotations
 
 import dataclasses
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -44,15 +45,17 @@ _Work: TypeAlias = Callable[[range], _Done]
 class SwarmReport:
     """The results of the runs of the seeds from `seed` on.
 
-    `failed` are those that do not hold, in the order of their seeds; the first has its schedule and logs.
-    `met` counts the runs with each kind of fault, `messages` the sent messages by kind, `actions` the
-    internal steps of cores. `processor_ns` is the runs' processor time, `seconds` the wall clock time. `seen`
-    is what the runs have exercised, if that was recorded.
+    `asked` is how many were asked for; None for as many as the time permits. `failed` are those that do not
+    hold, in the order of their seeds; the first has its schedule and logs. `met` counts the runs with each
+    kind of fault, `messages` the sent messages by kind, `actions` the internal steps of cores. `processor_ns`
+    is the runs' processor time, `seconds` the wall clock time. `seen` is what the runs have exercised, if
+    that was recorded.
     """
 
     core: str
     seed: int
     settings: Settings
+    asked: int | None = None
     runs: int = 0
     outcomes: Counter[Outcome] = field(default_factory=Counter)
     met: Counter[FaultKind] = field(default_factory=Counter)
@@ -70,8 +73,10 @@ class SwarmReport:
 
     @property
     def outcome(self) -> Outcome:
-        """Return the worst outcome of all runs."""
-        missing = [Outcome.UNKNOWN] if self.never_met else []
+        """Return the worst outcome of all runs; unknown at best if a requested fault affected none, or if
+        runs are missing that were asked for.
+        """
+        missing = [Outcome.UNKNOWN] if self.never_met or self.untaken else []
         return Outcome.worst([*self.outcomes.elements(), *missing])
 
     def __repr__(self) -> str:
@@ -83,6 +88,11 @@ class SwarmReport:
         """
         lines = [repr(self)[1:-1], *map(repr, self.failed[1:9])]
         return "\n".join([*lines, *map(str, self.failed[:1])])
+
+    @property
+    def untaken(self) -> int:
+        """Return the number of runs that were asked for and not taken."""
+        return 0 if self.asked is None else self.asked - self.runs
 
     @property
     def never_met(self) -> list[FaultKind]:
@@ -125,7 +135,7 @@ def without_run(result: RunResult) -> RunResult:
 def run_swarm(
     core: str,
     *,
-    runs: int,
+    runs: int | None,
     seed: int,
     settings: Settings = Settings(),  # noqa: B008 - frozen
     jobs: int = 1,
@@ -138,7 +148,7 @@ def run_swarm(
 
     Args:
         core: the name of a protocol that is bound.
-        runs: the number of runs.
+        runs: the number of runs; None for as many as `max_seconds` permits.
         seed: the seed of the first run; each has the next.
         settings: the settings of the runs, with their faults.
         jobs: the number of processes.
@@ -149,14 +159,18 @@ def run_swarm(
 
     Raises:
         SpecError: no such core or planted fault; the message lists the known ones.
+        ValueError: neither a number of runs nor a time.
     """
+    if runs is None and max_seconds is None:
+        raise ValueError("runs and max_seconds are None: one of them ends the runs")
     settings = fitted(core, settings)
-    report, begun = SwarmReport(core, seed, settings), time.monotonic()
+    report, begun = SwarmReport(core, seed, settings, runs), time.monotonic()
     work: _Work = partial(_chunk, core, settings)
     if steer or known is not None:
         work = partial(_recorded_chunk, core, settings, steer, known or Seen())
     size = BLOCK if steer else _CHUNK
-    for found, processor_ns, seen in _chunks(core, range(seed, seed + runs), work, jobs, size):
+    seeds = range(seed, sys.maxsize if runs is None else seed + runs)
+    for found, processor_ns, seen in _chunks(core, seeds, work, jobs, size):
         report.processor_ns += processor_ns
         if seen is not None:
             report.seen = seen if report.seen is None else report.seen.union(seen)
@@ -171,7 +185,7 @@ def run_swarm(
 
 def _chunks(core: str, seeds: range, take: _Work, jobs: int, size: int) -> Iterator[_Done]:
     """Run these seeds in chunks of a size. Yield what was done in each, in the order of the seeds."""
-    chunks = [seeds[at : at + size] for at in range(0, len(seeds), size)]
+    chunks = (seeds[at : at + size] for at in range(0, len(seeds), size))
     if jobs == 1:
         yield from map(take, chunks)
         return
@@ -181,7 +195,7 @@ def _chunks(core: str, seeds: range, take: _Work, jobs: int, size: int) -> Itera
             answered += 1
             yield found
     except BrokenProcessPool:
-        yield _Done([_unanswered(core, chunks[answered])], 0)
+        yield _Done([_unanswered(core, seeds[answered * size :])], 0)
 
 
 def _unanswered(core: str, seeds: range) -> RunResult:

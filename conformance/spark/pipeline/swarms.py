@@ -170,7 +170,7 @@ class _Swarm:
 
     def report(self, results: DataFrame) -> SwarmReport:
         """Sum up the results."""
-        report = SwarmReport(self.core, self.seeds.start, self.settings)
+        report = SwarmReport(self.core, self.seeds.start, self.settings, len(self.seeds))
         for what, name, times in _sums(results):
             match what:
                 case "sum":

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
@@ -313,9 +313,9 @@ def test_a_schedule_is_data() -> None:
 
 def test_a_process_that_is_killed_leaves_its_runs_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(
-        _jobs: int, _method: str, take: Callable[[range], object], chunks: list[range]
+        _jobs: int, _method: str, take: Callable[[range], object], chunks: Iterable[range]
     ) -> Iterator[object]:
-        yield take(chunks[0])
+        yield take(next(iter(chunks)))
         raise BrokenProcessPool
 
     monkeypatch.setattr(spreading, "done_by_children", broken)
