@@ -21,6 +21,7 @@ from types import ModuleType
 from typing import Any
 
 from antiphon.spec import lang
+from antiphon.spec.lang.calls import Ended, begins, is_over
 from antiphon.spec.lang.errors import SpecError
 from antiphon.spec.lang.foreign import Exited, Raised, foreign
 from antiphon.spec.lang.hints import did_you_mean
@@ -147,10 +148,15 @@ def _imported(module: str, sought: str) -> ModuleType:
         SpecError: it is not there, or raises something, or ends the process; the message names the place.
     """
     try:
+        begins(f"the import of {module}")
         with foreign(SpecError):
             return importlib.import_module(module)
     except Raised as raised:
         raise SpecError(f"{sought}: {_import_error(module, raised)}") from raised.error
+    except Ended as ended:
+        raise SpecError(f"{sought}: {ended}") from ended
+    finally:
+        is_over()
 
 
 def _import_error(module: str, raised: Raised) -> str:

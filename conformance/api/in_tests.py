@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import pytest
 
 import antiphon
-from antiphon.conformance.compare.bindings import plain
+from antiphon.conformance.compare.bindings import timed
 from antiphon.conformance.compare.bindings.plain import PlainBinding, is_plain
 from antiphon.conformance.report.answers import Answer, Case, Suite, of_trace
 from antiphon.conformance.report.github import add_summary, is_runner, notices
@@ -171,7 +171,7 @@ class Questions:
         __tracebackhide__ = True
         known = inspect.signature(question).parameters
         asked |= {name: value for name, value in self._budgets().items() if name in known}
-        plain.uncover = self._uncover
+        timed.uncover = self._uncover
         wrong = ""
         try:
             report = question(subject, **asked)

@@ -28,6 +28,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.write(f"antiphon {antiphon.__version__}\n")
             sys.stdout.flush()
             return 0
+    if arguments is None:
+        from antiphon.conformance.cli.supervised import is_wanted, supervised  # here: as above
+
+        if is_wanted(given) and (ended := supervised(given, began)) is not None:
+            return ended
     try:
         from antiphon.conformance.cli.app import run  # here: the version needs none of it
     except KeyboardInterrupt:
@@ -35,8 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     code = run(given, began)
     if arguments is None:
-        from antiphon.spec.lang.foreign import settle
+        from antiphon.conformance.cli.ending import end
 
-        settle(code)  # neither a thread nor an exit handler that the code under check left has a say
+        end(code)
         gc.freeze()  # nobody looks for cycles among what ends with the process
     return code

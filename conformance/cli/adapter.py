@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import shlex
 import time
 from pathlib import Path
@@ -29,6 +28,7 @@ from antiphon.conformance.run.foreign import KINDS, ForeignReport, ForeignRun, S
 from antiphon.conformance.run.swarm.settings import FaultKind
 from antiphon.conformance.run.swarm.words import entry_lines
 from antiphon.model.verdict import Outcome
+from antiphon.spec.lang.calls import drawn
 
 _LINES_MAX = 20
 """Largest number of lines of a schedule that are printed."""
@@ -162,7 +162,7 @@ def run(
         )  # fmt: skip
     except ValueError as error:
         raise output.of_options(error, _OPTIONS) from error
-    chosen = secrets.randbelow(10**6) if seed is None else seed
+    chosen = drawn() if seed is None else seed
     if not json:
         output.out().print(f"seed {chosen}")
     try:

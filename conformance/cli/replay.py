@@ -22,11 +22,12 @@ from antiphon.conformance.compare.validation import ObservationError, Validation
 from antiphon.conformance.report.documents import trace_document
 from antiphon.conformance.report.words import counted
 from antiphon.impl.registry import LISTED
-from antiphon.model.export import binding_in, foreign_in, program_named_in
+from antiphon.model.export import ForeignRun, binding_in, foreign_in, program_named_in
 from antiphon.model.notation import short_places
 from antiphon.model.verdict import Outcome
 from antiphon.programs import called
 from antiphon.spec.lang import Program
+from antiphon.spec.lang.hints import did_you_mean
 
 SPECIFICATION: Final = "specification"
 IMPLEMENTATION: Final = "implementation"
@@ -66,10 +67,10 @@ def replay(
             f"{shlex.join(variant.words())}: constants are of a specification that is named: "
             f"antiphon replay {file} --as SPEC; a trace of antiphon has its own"
         )
-    if on == SPECIFICATION and foreign_in(file) is not None:
+    if on == SPECIFICATION and (run := foreign_in(file)) is not None:
         named = program_named_in(file) if specification is None else variant.program(specification)
         if named is not None:
-            return _held(file, named, specification or "", pytest, json=json)
+            return _held(file, run, named, specification or "", pytest, json=json)
     subject = variant.program(specification) if specification and variant.words() else specification
     trace = antiphon.load(file, subject)
     is_named = on not in (SPECIFICATION, IMPLEMENTATION)
@@ -110,7 +111,9 @@ def replay(
     return replayed.outcome.exit_code
 
 
-def _held(file: Path, program: Program, specification: str, pytest: Path | None, *, json: bool) -> int:
+def _held(
+    file: Path, run: ForeignRun, program: Program, specification: str, pytest: Path | None, *, json: bool
+) -> int:
     """Hold a trace of another tool against a specification: it holds if every step is one of the
     specification, and no property is false.
     """
@@ -118,7 +121,7 @@ def _held(file: Path, program: Program, specification: str, pytest: Path | None,
         found = validate(program, read_logs(program, [file]))
     except ObservationError as error:
         raise output.UsageProblem(str(error)) from error
-    reason = _reason(found)
+    reason = _reason(found, run)
     written = None
     if pytest is not None:
         if found.trace is None:
@@ -144,18 +147,28 @@ def _held(file: Path, program: Program, specification: str, pytest: Path | None,
     return found.outcome.exit_code
 
 
-def _reason(found: Validation) -> str:
+def _reason(found: Validation, run: ForeignRun) -> str:
     """Return the result of holding a trace of another tool against a specification, in one sentence."""
     name, failed = called(found.program.spec), found.failure
+    last = len(run.states)
     if failed is not None and found.outcome is Outcome.VIOLATED:
         (line, obstacles), *_ = failed.stuck[0].lines
         nearest = obstacles[0] if obstacles else "nothing is possible"
         if line.line == 0:
             return f"states[0] is no initial state of {name}: {nearest}"
+        if line.line == last:
+            return f"no step of {name} leads from states[{last - 1}] back to states[{run.loop}]: {nearest}"
         return f"no step of {name} leads from states[{line.line - 1}] to states[{line.line}]: {nearest}"
     if found.broken:
         return f"{', '.join(found.broken)} {'is' if len(found.broken) == 1 else 'are'} false; {found.reason}"
     if found.trace is None:
         return found.reason
-    steps = counted(found.lines - 1, "step")
-    return f"{steps} of the trace, each one of {name}, or none where nothing changes"
+    told = f"{counted(last - 1, 'step')} of the trace, each one of {name}, or none where nothing changes"
+    if run.loop is not None:
+        told += f", and one back to states[{run.loop}]"
+    known = {item.name for item in found.program.declaration.marked("action", "environment")}
+    unknown = sorted({action for action in run.actions[1:] if action} - known)
+    if unknown:
+        names = ", ".join(f"{action!r}{did_you_mean(action, known)}" for action in unknown)
+        told += f"; {name} has no action {names}: any action was taken for these"
+    return told

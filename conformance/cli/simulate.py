@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import secrets
 from typing import Annotated, Literal
 
 import typer
@@ -15,6 +14,7 @@ from antiphon.conformance.cli.options import Effort, Showing, Variant
 from antiphon.conformance.cli.progress import found_in, runs_bar
 from antiphon.model.bounds import runs_asked
 from antiphon.questions import WALKS
+from antiphon.spec.lang.calls import drawn
 
 
 def simulate(
@@ -50,7 +50,7 @@ def simulate(
     """
     job = Job(specification, variant)
     bound = job.program
-    chosen = secrets.randbelow(10**6) if seed is None else seed
+    chosen = drawn() if seed is None else seed
     if not showing.json:
         output.out().print(f"seed {chosen}")
     console = output.err()

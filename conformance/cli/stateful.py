@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from contextlib import nullcontext
 from typing import Annotated
 
@@ -13,6 +12,7 @@ from antiphon.conformance.cli.options import Constants
 from antiphon.conformance.compare.bindings import bound_protocol
 from antiphon.conformance.coverage.document import exercise
 from antiphon.conformance.report.words import counted
+from antiphon.spec.lang.calls import drawn
 
 
 def stateful(
@@ -34,7 +34,7 @@ def stateful(
         binding = bound_binding(protocol, constants, fault)
     else:
         binding = antiphon.binding(protocol, fault=fault, **bound_protocol(protocol).random)
-    chosen = secrets.randbelow(10**6) if seed is None else seed
+    chosen = drawn() if seed is None else seed
     if not json:
         output.out().print(f"seed {chosen}")
     console = output.err()

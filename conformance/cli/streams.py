@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO, cast
 
+from antiphon.spec.lang.calls import is_noted
+
 FAILURE = 70
 
 
@@ -27,7 +29,8 @@ class Answer:
     """Streams of a running command; they note which output could not be written, and decide the exit code."""
 
     def __init__(self, *, endless: bool) -> None:
-        self.out = _Stream(sys.stdout or _nowhere(), endless=endless)
+        out = sys.stdout or _nowhere()
+        self.out = _Stream(out, endless=endless, held=is_noted() and not out.isatty())
         self.err = _Stream(sys.stderr or _nowhere())
         self.only_documents = False
         self.files: list[str] = []
@@ -36,7 +39,7 @@ class Answer:
     def code(self, code: int) -> int:
         """Return the exit code of a command that ended with `code`."""
         restore()
-        self.out.flush()
+        self.out.give()
         lost = self.out.failure
         if lost is not None:
             _silence(self.out)
@@ -124,9 +127,13 @@ def standing(*, endless: bool = False) -> Iterator[Answer]:
 class _Stream:
     """Text stream in place of a standard stream. It stores its first failure, and drops all later output."""
 
-    def __init__(self, stream: TextIO, *, endless: bool = False) -> None:
+    def __init__(self, stream: TextIO, *, endless: bool = False, held: bool = False) -> None:
         self.failure: OSError | None = None
         self._stream, self._endless = stream, endless
+        self._held: list[str] | None = [] if held else None
+        """Text that is written when the command ends: a process that is killed before has written nothing.
+        A terminal is written to at once, since somebody may debug there.
+        """
         self._number: int | None = None
         self._spare: int | None = None
         """Second descriptor of the stream's file, from which the first is restored; None if it has none."""
@@ -138,7 +145,9 @@ class _Stream:
         """Write a text; drop it if writing has failed before."""
         if not isinstance(text, str):  # by this libraries tell a text stream from one of bytes
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
-        if self.failure is None:
+        if self._held is not None:
+            self._held.append(text)
+        elif self.failure is None:
             with self._kept():
                 self._stream.write(text)
         return len(text)
@@ -153,6 +162,13 @@ class _Stream:
         if self.failure is None:
             with self._kept():
                 self._stream.flush()
+
+    def give(self) -> None:
+        """Write the text that was held back, and flush the underlying stream."""
+        held, self._held = self._held, None
+        for text in held or ():
+            self.write(text)
+        self.flush()
 
     def close(self) -> None:
         """Flush the underlying stream and leave it open, since other code writes to it."""

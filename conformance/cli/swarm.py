@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import secrets
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -54,6 +53,7 @@ from antiphon.model.bounds import runs_asked
 from antiphon.model.files import write_whole
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import Location
+from antiphon.spec.lang.calls import drawn
 
 if TYPE_CHECKING:  # Spark is an extra
     from antiphon.conformance.spark.pipeline import Swarmed
@@ -174,7 +174,7 @@ def swarm(
     output.see_reachable("--log", directory)
     until = math.inf if max_seconds is None else time.monotonic() + max_seconds
     before = exercised.known(coverage, protocol, settings) if coverage is not None else None
-    chosen = secrets.randbelow(10**6) if seed is None else seed
+    chosen = drawn() if seed is None else seed
     if not json:
         output.out().print(f"seed {chosen}")
     there, asked = None, runs_asked(runs, _RUNS, max_seconds)

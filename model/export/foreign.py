@@ -61,7 +61,7 @@ class ForeignRun:
 
 def is_foreign(data: Any) -> bool:
     """Return True for data of ITF without the entries that replay needs."""
-    if not isinstance(data, dict) or not isinstance(data.get("states"), list) or not data["states"]:
+    if not isinstance(data, dict) or not isinstance(data.get("states"), list):
         return False
     meta = data.get("#meta", {})
     return isinstance(meta, dict) and "antiphon" not in meta
@@ -71,9 +71,12 @@ def read(data: dict[str, Any]) -> ForeignRun:
     """Return the run in the data.
 
     Raises:
-        Damage: a state is no object, or has none of the variables.
+        Damage: there is no state, a state is no object or has none of the variables, or `loop` is the number
+            of none.
     """
     states, actions, picks = [], [], []
+    if not data["states"]:
+        raise Damage("states is empty: a trace has one state at least")
     for index, state in enumerate(data["states"]):
         if not isinstance(state, dict):
             raise Damage(f"states[{index}] is no object")
@@ -88,8 +91,9 @@ def read(data: dict[str, Any]) -> ForeignRun:
         picks.append(dict(_picked(state.get(PICKS))))
     source = data.get("#meta", {}).get("source", "")
     loop = data.get("loop")
-    known = loop if type(loop) is int else None
-    return ForeignRun(str(source), tuple(states), tuple(actions), tuple(picks), known)
+    if loop is not None and (type(loop) is not int or not 0 <= loop < len(states)):
+        raise Damage(f"loop is {loop!r}, the number of no state; there are {len(states)}, from 0")
+    return ForeignRun(str(source), tuple(states), tuple(actions), tuple(picks), loop)
 
 
 def _picked(data: Any) -> Iterator[tuple[str, Any]]:

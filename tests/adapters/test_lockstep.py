@@ -104,6 +104,7 @@ FICKLE = "import itertools\nticks = itertools.count()\n" + counter(
         ("hear(); write('no\\n')", "n0 writes a line that is no JSON"),
         (FICKLE, "not deterministic"),
         (counter(state='{"count": "one", "last": last}'), "variable count"),
+        (counter(state='{"count": count, "last": last} if count < 2 else {}'), "the state of n0 is wrong"),
     ],
 )
 def test_what_a_program_does_wrong_is_a_finding(text: str, what: str, program: Program) -> None:

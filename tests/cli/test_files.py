@@ -245,6 +245,36 @@ def test_a_trace_of_another_tool_holds_or_says_where_it_does_not(antiphon: Run, 
     assert (code, "receive: self.network has no such packet" in told) == (1, True)
 
 
+def test_the_loop_of_another_tools_trace_is_a_step_too(antiphon: Run, tmp_path: Path) -> None:
+    file = tmp_path / "foreign.itf.json"
+    code, told = held(antiphon, file, {**FOREIGN, "loop": 2})
+    assert (code, told.endswith(", and one back to states[2]")) == (0, True)
+    code, told = held(antiphon, file, {**FOREIGN, "loop": 0})
+    assert (code, "leads from states[2] back to states[0]: " in told) == (1, True)
+    for loop in (3, -1, "2", True):
+        file.write_text(json.dumps({**FOREIGN, "loop": loop}))
+        answer = antiphon("replay", file, "--as", "cli_courier:Courier")
+        assert (answer.code, f"loop is {loop!r}, the number of no state" in answer.err) == (64, True)
+
+
+def test_actions_of_another_tool_that_the_specification_does_not_have_are_named(
+    antiphon: Run, tmp_path: Path
+) -> None:
+    states = [{**state, "mbt::actionTaken": "c"} for state in FOREIGN["states"]]
+    states[1]["mbt::actionTaken"] = "sned"
+    code, told = held(antiphon, tmp_path / "foreign.itf.json", {**FOREIGN, "states": states})
+    assert code == 0
+    assert "Courier has no action 'c', 'sned'; did you mean 'send'?: any action was taken for these" in told
+
+
+def test_a_trace_without_a_state_is_wrong_usage_and_says_so(antiphon: Run, tmp_path: Path) -> None:
+    file = tmp_path / "foreign.itf.json"
+    file.write_text(json.dumps({**FOREIGN, "states": []}))
+    for asked in (("replay", "--as", "cli_courier:Courier"), ("show",), ("trace", "die-hard")):
+        answer = antiphon(*asked, file)
+        assert (answer.code, "states is empty: a trace has one state at least" in answer.err) == (64, True)
+
+
 def test_a_trace_of_another_tool_that_breaks_an_invariant_is_violated(antiphon: Run, tmp_path: Path) -> None:
     file, (first, sent, _) = tmp_path / "foreign.itf.json", FOREIGN["states"]
     states = [first]

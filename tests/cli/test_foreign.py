@@ -1,9 +1,11 @@
 """Code that is not ours decides neither the exit code nor whether there is an answer."""
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 
 import msgspec
@@ -187,18 +189,11 @@ def test_it(antiphon):
 """
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [
-        ("-m", "antiphon.conformance.cli", "lockstep", "endless.py:Real"),
-        pytest.param(("-m", "pytest", "-q", "-p", "no:cacheprovider", "endless.py"), marks=pytest.mark.deep),
-    ],
-)
-def test_code_that_catches_what_would_end_it_is_ended_with_a_finding(
-    tmp_path: Path, asked: tuple[str, ...]
-) -> None:
+@pytest.mark.deep
+def test_code_that_catches_what_would_end_it_ends_a_test_with_a_finding(tmp_path: Path) -> None:
     """End of the process: the finding on standard error, and the exit code of a violation."""
     (tmp_path / "endless.py").write_text(ENDLESS)
+    asked = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "endless.py")
     ran = subprocess.run(
         [sys.executable, *asked], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
     )
@@ -206,3 +201,101 @@ def test_code_that_catches_what_would_end_it_is_ended_with_a_finding(
     assert "✗ violated  Real: put_out() does not return" in ran.stderr
     assert f"{tmp_path / 'endless.py'}:" in ran.stderr
     assert ran.stderr.endswith("the steps:\n  1  light()\n  2  put_out()\n")
+
+
+UNINTERRUPTED = "put_out() does not return, and lets nothing interrupt it"
+
+ENDS = {
+    "crashes": ("ctypes.string_at(0)", "put_out() is ended by SIGSEGV"),
+    "kills itself": ("os.kill(os.getpid(), signal.SIGKILL)", "put_out() is ended by SIGKILL"),
+    "catches everything": (
+        "try:\n            while True: pass\n        except BaseException: self.put_out()",
+        "and catches what would end it",
+    ),
+    "ignores alarms": ("signal.signal(signal.SIGALRM, signal.SIG_IGN); time.sleep(1000)", UNINTERRUPTED),
+    "holds the interpreter": ("sum(range(10**15))", UNINTERRUPTED),
+}
+"""What a step does that ends no more than the process, or nothing, and what is found."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "crashes",
+        "catches everything",
+        "ignores alarms",
+        pytest.param("kills itself", marks=pytest.mark.deep),
+        pytest.param("holds the interpreter", marks=pytest.mark.deep),
+    ],
+)
+def test_a_step_that_ends_the_process_or_never_returns_is_a_finding_with_its_steps(
+    tmp_path: Path, name: str
+) -> None:
+    """The document and the reports are those of every finding."""
+    does, told = ENDS[name]
+    _write(tmp_path / "ends.py", does)
+    ran = _run(tmp_path, "lockstep", "ends.py:Real", "--json", "--junit", "junit.xml")
+    assert ran.returncode == 1, ran.stderr
+    document = msgspec.json.decode(ran.stdout)
+    assert document["outcome"] == "violated"
+    assert told in document["difference"]["implementation"]
+    steps = [step["step"] for step in document["difference"]["trace"]["steps"]]
+    assert steps == ["light()", "put_out()"]
+    assert told in (tmp_path / "junit.xml").read_text()
+
+
+def test_random_runs_show_the_shortest_steps_to_the_end_of_the_process(tmp_path: Path) -> None:
+    _write(tmp_path / "ends.py", "self.lit = False; Real.calls += 1; Real.calls > 3 and ctypes.string_at(0)")
+    ran = _run(tmp_path, "stateful", "ends.py:Real", "--seed", "1")
+    assert ran.returncode == 1, ran.stderr
+    assert "after 2 steps, at put_out(): the implementation ends the process" in ran.stdout
+    assert ran.stdout.count("seed ") == 2, "the first line, and the last"
+
+
+def test_a_thread_that_the_code_leaves_running_is_named_and_not_waited_for(tmp_path: Path) -> None:
+    does = "threading.Thread(target=time.sleep, args=(1000,)).start(); self.lit = False"
+    _write(tmp_path / "leaves.py", does)
+    ran = _run(tmp_path, "lockstep", "leaves.py:Real")
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.splitlines()[-1].startswith("✓ holds")
+    assert "has left threads running, which end now: Thread-" in ran.stderr
+
+
+def test_an_import_that_never_ends_is_ended_with_the_time(tmp_path: Path) -> None:
+    (tmp_path / "never.py").write_text("import time\nwhile True:\n    time.sleep(1)\n")
+    ran = _run(tmp_path, "lockstep", "never.py", "--max-seconds", "5")
+    assert ran.returncode == 64
+    assert "the import of never does not return, and the time of --max-seconds is over" in ran.stderr
+
+
+def test_a_signal_to_the_command_reaches_the_process_that_works(tmp_path: Path) -> None:
+    """And the exit code is that of an interruption, with nothing left running."""
+    _write(tmp_path / "waits.py", "open('here', 'w').close(); time.sleep(1000)", call_seconds=1000)
+    working = subprocess.Popen(
+        [sys.executable, "-m", "antiphon.conformance.cli", "lockstep", "waits.py:Real"],
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    until = time.monotonic() + 50
+    while not (tmp_path / "here").exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    working.send_signal(signal.SIGINT)
+    out, err = working.communicate(timeout=20)
+    assert (working.returncode, out) == (130, "seed 0 (of the sample)\n")
+    assert err.endswith("antiphon: interrupted\n")
+
+
+def _write(file: Path, does: str, call_seconds: float = 0.1) -> None:
+    """Write a specification with a binding of which `put_out` does this."""
+    before, _, after = ENDLESS.partition("        while True:\n")
+    text = f"{before}        {does}\n{after[after.index('    def state'):]}"
+    text = text.replace("    lit = False\n\n    def", "    lit = False\n    calls = 0\n\n    def")
+    text = text.replace("call_seconds=0.1", f"call_seconds={call_seconds}")
+    file.write_text(f"import ctypes, os, signal, threading, time\n{text}")
+
+
+def _run(directory: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    """Run the command in a process of its own, as users do."""
+    return subprocess.run(
+        [sys.executable, "-m", "antiphon.conformance.cli", *arguments], cwd=directory, capture_output=True,
+        text=True, check=False, timeout=100,
+    )  # fmt: skip

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from tests.report.forms import read_junit, read_sarif
 
+from antiphon.conformance.compare.validation import logs
+
 Run = Callable[..., Any]
 SEND = {"action": "send", "args": {"p": 1}}
 RECEIVE = {"action": "receive", "state": {"count": 1}}
@@ -76,20 +78,52 @@ def test_an_empty_or_missing_log_is_unknown(
     assert read_junit((tmp_path / "j.xml").read_text()).attrib["errors"] == "1"
 
 
+def test_a_log_whose_last_line_is_cut_off_is_judged_up_to_there(antiphon: Run, tmp_path: Path) -> None:
+    """A process was killed while it wrote. What is explained is unknown, since the line may tell more; what
+    is not explained stays so.
+    """
+    log = write(tmp_path / "run.ndjson", SEND, RECEIVE)
+    with log.open("ab") as file:
+        file.write(json.dumps({"action": "send", "by": "é"}, ensure_ascii=False).encode()[:-3])
+    answer = antiphon("trace", COURIER, log, "--junit", "j.xml")
+    assert answer.code == 2
+    assert f"{log}:3: the line is cut off; up to there 2 observations explained" in answer.out
+    assert read_junit((tmp_path / "j.xml").read_text()).attrib["errors"] == "1"
+    write(log, SEND, RECEIVE, RECEIVE)
+    with log.open("ab") as file:
+        file.write(b'{"action": "se')
+    assert antiphon("trace", COURIER, log).code == 1
+    log.write_text(log.read_text() + "\n")
+    assert antiphon("trace", COURIER, log).code == 64, "a whole line is no JSON"
+
+
 @pytest.mark.parametrize(
     ("name", "map_", "told"),
     [
         ("divides", "def observe(line):\n    return 1 / 0\n", "ZeroDivisionError"),
         ("exits", "import sys\n\ndef observe(line):\n    sys.exit(0)\n", "sys.exit(0)"),
         ("misspells", "def observe(line):\n    return {'action': 'sned'}\n", "did you mean 'send'"),
+        ("fails", "def observe(line):\n    return 1 / 0\n", "run.ndjson:1: the map fails: ZeroDivision"),
+        (
+            "goes_round",
+            "def observe(line):\n    while True:\n        pass\n",
+            "the map of run.ndjson:1 runs for 0.2 s (",
+        ),
+        (
+            "fails_later",
+            "def observe(line):\n    return line | {'state': {'count': lambda count: 1 / 0}}\n",
+            "run.ndjson:1: a function of the map fails: ZeroDivision",
+        ),
         ("says_nothing", "x = 1\n", "map"),
     ],
 )
 def test_a_map_that_fails_is_wrong_usage(
-    antiphon: Run, tmp_path: Path, name: str, map_: str, told: str
+    antiphon: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, map_: str, told: str
 ) -> None:
+    monkeypatch.setattr(logs, "MAP_SECONDS", 0.2)
     (tmp_path / f"map_{name}.py").write_text(map_)
-    answer = antiphon("trace", COURIER, write(tmp_path / "run.ndjson", SEND), "--map", f"map_{name}.py")
+    write(tmp_path / "run.ndjson", SEND)
+    answer = antiphon("trace", COURIER, "run.ndjson", "--map", f"map_{name}.py")
     assert (answer.code, told in answer.err) == (64, True), answer.err
 
 

@@ -398,7 +398,7 @@ class ForeignBinding:
             node = self._node(me)
             with self._finding(me):
                 node.ask({"type": "antiphon.restore", "snapshot": msgspec.Raw(standing.kept)})
-            view = self._view(me, self._begun(node, me, b"{}"))
+            view = self._view(me, self._begun(node, me, b"{}"), standing.way)
             for name, value in view.items():
                 if value != standing.view[name]:
                     told = f"a restored snapshot does not bring back {name}"
@@ -410,7 +410,7 @@ class ForeignBinding:
                     done = self._take(self._nodes[me], me, do)
                 except Declined as declined:
                     raise Unsteady from declined
-            if self._view(me, done) != standing.view:
+            if self._view(me, done, standing.way) != standing.view:
                 raise Unsteady
         self._here[me] = self._stood[me] = standing
         return self._nodes[me]
@@ -419,7 +419,7 @@ class ForeignBinding:
 
     def _effect(self, me: int, way: tuple[bytes, ...], done: Done) -> Effect:
         node, kept = self._nodes[me], None
-        view = self._view(me, done)
+        view = self._view(me, done, way)
         if not self.one_way:
             with self._finding(me):
                 kept = canonical(node.ask({"type": "antiphon.snapshot"})[0].body["snapshot"])
@@ -432,21 +432,32 @@ class ForeignBinding:
         network = {NETWORK} if self._index is not None else set()
         return [name for name in self.program.variables if name not in {*self.exempt, *network}]
 
-    def _view(self, me: int, done: Done) -> Mapping[str, object]:
-        """Return the value of each compared variable in the state that the process reported."""
+    def _view(self, me: int, done: Done, way: tuple[bytes, ...]) -> Mapping[str, object]:
+        """Return the value of each compared variable in the state that the process reported after these
+        steps.
+
+        Raises:
+            Misreports: the state of a later step has other variables than the first.
+            BindingError: the first state has other variables than the specification.
+        """
         state = done.state or {}
-        names = self._compared()
-        if missing := [name for name in names if name not in state]:
-            raise BindingError(
-                f"the state of {self._names[me]} says nothing of {', '.join(missing)}: let it, or exempt "
-                f"{'it' if len(missing) == 1 else 'them'} with the reason"
-            )
+        compared = self._compared()
+        if missing := [name for name in compared if name not in state]:
+            it = "it" if len(missing) == 1 else "them"
+            said = f"says nothing of {', '.join(missing)}: let it, or exempt {it} with the reason"
+            raise self._misfit(me, said, way)
         if strange := [name for name in state if name not in self.program.variables]:
-            raise BindingError(
-                f"the state of {self._names[me]} speaks of {', '.join(map(repr, strange))}, which "
-                f"{self.program.name} does not have{did_you_mean(strange[0], self.program.variables)}"
-            )
-        return {name: _value(self._domain(name), state[name]) for name in names}
+            known = did_you_mean(strange[0], self.program.variables)
+            names = list(map(repr, strange))
+            said = f"speaks of {', '.join(names)}, which {self.program.name} does not have{known}"
+            raise self._misfit(me, said, way)
+        return {name: _value(self._domain(name), state[name]) for name in compared}
+
+    def _misfit(self, me: int, said: str, way: tuple[bytes, ...]) -> Misreports | BindingError:
+        whose = f"the state of {self._names[me]}"
+        if way:
+            return Misreports(f"{whose} is wrong", "right, as before", said)
+        return BindingError(f"{whose} {said}")
 
     def _domain(self, name: str) -> Domain:
         domain = self.program.domains[name]

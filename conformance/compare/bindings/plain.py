@@ -17,17 +17,11 @@ The system is the one process of its binding, and projects whole variables. This
 
 from __future__ import annotations
 
-import gc
 import inspect
-import os
-import signal
-import sys
-import threading
-import time
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from types import FrameType
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from antiphon.conformance.compare.bindings.binding import (
@@ -43,12 +37,12 @@ from antiphon.conformance.compare.bindings.guarded import BindingError
 from antiphon.conformance.compare.bindings.links import Link
 from antiphon.conformance.compare.bindings.plain_values import Strange, meant, plain
 from antiphon.conformance.compare.bindings.sans_io import SansIO
+from antiphon.conformance.compare.bindings.timed import Late, Timed
 from antiphon.model.notation import compact_step
-from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import Program, Step
 from antiphon.spec.lang.annotations import Scope
+from antiphon.spec.lang.calls import Ended, is_noted
 from antiphon.spec.lang.errors import SpecError
-from antiphon.spec.lang.foreign import end_process, is_library
 from antiphon.spec.lang.hints import did_you_mean
 from antiphon.spec.lang.watch import working
 
@@ -172,7 +166,7 @@ class PlainBinding:
         self.program, self.exempt, self.internal = said.program, said.exempt, said.internal
         self.restores = 0
         self.one_way = not callable(getattr(cls, "snapshot", None))
-        self.cls, self._seconds = cls, said.call_seconds
+        self.cls = cls
         self._offers = callable(getattr(cls, "offers", None))
         self._actions = {
             method.name: tuple(self.program.domain(parameter.type) for parameter in method.parameters)
@@ -189,10 +183,8 @@ class PlainBinding:
         self._system: Any = None
         self._here: Standing | None = None
         self._stuck: dict[tuple[Standing, Step], Stuck] = {}
-        self._call: object = ""
+        self._timed = Timed(cls.__name__, said.call_seconds)
         self._steps: tuple[Step, ...] = ()
-        self._timed = False
-        self._alarms = 0
 
     def start(self, me: int) -> Effect:
         """Return the state of a fresh system."""
@@ -308,21 +300,26 @@ class PlainBinding:
         self._calls("state()")
         told = system.state()
         if not isinstance(told, Mapping):
-            raise BindingError(f"{self.cls.__name__}.state() gives {told!r}, not a dict of variables")
+            raise self._wrong("state()", f"gives {told!r}, not a dict of variables")
         if missing := [name for name in self._compared if name not in told]:
-            raise BindingError(
-                f"{self.cls.__name__}.state() says nothing of {', '.join(missing)}: add "
-                f"{'it' if len(missing) == 1 else 'them'}, or write exempt={{{missing[0]!r}: 'why it is not "
-                "compared'}"
-            )
+            them = "it" if len(missing) == 1 else "them"
+            exempt = f"exempt={{{missing[0]!r}: 'why it is not compared'}}"
+            said = f"says nothing of {', '.join(missing)}: add {them}, or write {exempt}"
+            raise self._wrong("state()", said)
         for name in told:
             if name not in self.program.variables:
                 known = did_you_mean(str(name), self.program.variables)
-                raise BindingError(
-                    f"{self.cls.__name__}.state() speaks of {name!r}, which {self.program.name} does not "
-                    f"have{known}"
-                )
+                said = f"speaks of {name!r}, which {self.program.name} does not have{known}"
+                raise self._wrong("state()", said)
         return {name: meant(domain, told[name]) for name, domain in self._compared.items()}
+
+    def _wrong(self, call: str, said: str) -> Misreports | BindingError:
+        """Return the error about the result of a call: a finding with its steps after a step, since the call
+        was right before; a mistake of the binding at the start.
+        """
+        if self._steps:
+            return Misreports(f"{call} is wrong", "right, as before", said)
+        return BindingError(f"{self.cls.__name__}.{call} {said}")
 
     def _offered(self, system: Any) -> frozenset[Step]:
         if not self._offers:
@@ -335,10 +332,8 @@ class PlainBinding:
         action, *arguments = [told] if isinstance(told, str) else told
         domains = self._actions.get(action)
         if action not in self.internal or domains is None or len(domains) != len(arguments):
-            raise BindingError(
-                f"{self.cls.__name__}.offers() names {told!r}; it gives (action, *arguments) of "
-                f"{', '.join(sorted(self.internal)) or 'actions that internal= names'}"
-            )
+            known = ", ".join(sorted(self.internal)) or "actions that internal= names"
+            raise self._wrong("offers()", f"names {told!r}; it gives (action, *arguments) of {known}")
         return Step(
             action, tuple(meant(domain, item) for domain, item in zip(domains, arguments, strict=True))
         )
@@ -348,7 +343,7 @@ class PlainBinding:
         if inspect.isawaitable(answer):
             if inspect.iscoroutine(answer):
                 answer.close()
-            raise BindingError(f"{self.cls.__name__}.{step.action} is {_COROUTINE}")
+            raise self._wrong(step.action, f"is {_COROUTINE}")
         if answer is None:
             return ()
         return tuple(map(self._event, answer if isinstance(answer, list | tuple) else [answer]))
@@ -361,100 +356,35 @@ class PlainBinding:
         return meant(self.program.domain(kind), event)
 
     def _calls(self, call: object) -> None:
-        """Record the call of the user's class that begins, and when it begins."""
-        self._call, self._alarms = call, 0
-        if self._timed:
-            signal.setitimer(signal.ITIMER_REAL, self._seconds, min(self._seconds, _AGAIN_SECONDS))
+        """Begin a call of the user's class. Raise Stuck if it has ended an earlier process."""
+        try:
+            self._timed.begin(call, _lines(self._steps) if is_noted() else "", self._steps)
+        except Ended as ended:
+            what = "does not return" if "does not return" in str(ended) else "ends the process"
+            raise Stuck(f"the implementation {what}", "goes on", str(ended)) from ended
 
     @contextmanager
     def _in_time(self) -> Iterator[None]:
-        """Context that interrupts a call inside it that takes longer than the time limit. It works in the
-        main thread, on systems with alarm signals.
+        """Context that interrupts a call inside it that takes longer than the time limit.
 
         Raises:
             Stuck: a call took longer.
         """
-        if not _ALARMS or threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        former, began = signal.signal(signal.SIGALRM, self._ring), time.monotonic()
-        left, again = signal.getitimer(signal.ITIMER_REAL)
-        self._timed = True
         try:
-            yield
-        except _Late as late:
-            raise _stuck(late, self._call, self._seconds) from late
-        finally:
-            self._timed = False
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, former)
-            if left:  # somebody else had set it
-                signal.setitimer(signal.ITIMER_REAL, max(left - (time.monotonic() - began), 1e-3), again)
+            with self._timed.watching():
+                yield
+        except Late as late:
+            raise Stuck("the implementation does not return", "goes on", str(late)) from late
 
 
-    def _ring(self, _: int, frame: FrameType | None) -> None:
-        """Interrupt the user's code. End the process if the code has swallowed that several times."""
-        if _loses_exceptions(frame):
-            return  # the alarm rings again
-        while frame is not None and is_library(frame.f_code.co_filename):
-            frame = frame.f_back
-        place = "" if frame is None else f" ({frame.f_code.co_filename}:{frame.f_lineno})"
-        self._alarms += 1
-        if self._alarms > _ALARMS_MAX:
-            self._end(place)
-        raise _Late(place)
-
-    def _end(self, place: str) -> None:
-        """Print the finding about code that does not return and catches whatever would end it, and end the
-        process: nothing else does.
-        """
-        uncover()
-        steps = "".join(f"\n  {number}  {compact_step(step)}" for number, step in enumerate(self._steps, 1))
-        told = f"{self._call} does not return{place}, and catches what would end it: except BaseException?"
-        text = f"\n✗ violated  {self.cls.__name__}: {told}\nthe steps:{steps or ' none'}\n"
-        os.write(2, text.encode())
-        end_process(Outcome.VIOLATED.exit_code)
-
-
-_ALARMS = hasattr(signal, "setitimer")
-
-_AGAIN_SECONDS = 0.5
-"""Seconds until the alarm rings again: the interpreter loses an exception that is raised in `__del__`, and
-the user's code may catch it.
-"""
-
-_ALARMS_MAX = 10
-"""Number of alarms of one call that may be lost before the process is ended."""
-
-uncover: Callable[[], None] = lambda: None  # noqa: E731 - set by a test runner that captures standard error
-"""Function that is called before the last words of a process, so that its standard error is seen."""
+@lru_cache(1024)
+def _lines(steps: tuple[Step, ...]) -> str:
+    """Return the text of steps, each a line."""
+    return "\n".join(map(compact_step, steps))
 
 
 class Stuck(Misreports):
     """Error: a call of the user's code does not return in time."""
-
-
-class _Late(BaseException):
-    """Signal that a call takes too long. It is a BaseException, so that no handler of the called code catches
-    it.
-    """
-
-
-def _loses_exceptions(frame: FrameType | None) -> bool:
-    """Return True if the frame runs a function of `gc.callbacks` or `sys.unraisablehook`: the interpreter
-    prints and loses an exception that is raised there.
-    """
-    hook = sys.unraisablehook
-    calls = [*gc.callbacks, getattr(hook, "func", hook)]
-    codes = {call.__code__ for call in calls if hasattr(call, "__code__")}
-    while frame is not None and frame.f_code not in codes:
-        frame = frame.f_back
-    return frame is not None
-
-
-def _stuck(late: _Late, call: object, seconds: float) -> Stuck:
-    """Return the error about a call that does not return, with the line at which it was interrupted."""
-    return Stuck("the implementation does not return", "goes on", f"{call} runs for {seconds:g} s{late}")
 
 
 def _check_class(cls: type, said: Declared) -> None:

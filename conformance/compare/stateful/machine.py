@@ -41,6 +41,7 @@ from antiphon.model.explore import check
 from antiphon.model.limits import under_limits
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang import Machine, Program, State, Step
+from antiphon.spec.lang.calls import some_ended
 from antiphon.spec.lang.errors import ArgumentError
 from antiphon.spec.lang.watch import unwatched
 
@@ -307,7 +308,7 @@ def _shortened(comparison: Comparison, run: Diverged) -> Difference:
         found = comparison.run(run.start, run.steps, run.chance)
         if found is None:
             return comparison.unsteady(run.start, run.steps, run.differs)
-    short = shorten(comparison, run.start, found, run.chance)
+    short = found if some_ended() else shorten(comparison, run.start, found, run.chance)
     with unwatched():
         checked = comparison.checked(run.start, short, run.chance)
     return _nearer(comparison, checked)

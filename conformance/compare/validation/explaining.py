@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -102,7 +103,12 @@ def validate(
     properties = tuple(broken) if broken and not every else _judged(program)
     asked = found.edges is not None and (every or broken)
     whole = search.explain(starts, properties, every=True) if asked else found
-    return _answer(program, search, found, whole, broken, lines, time.monotonic() - begun, every=every)
+    answer = _answer(program, search, found, whole, broken, lines, time.monotonic() - begun, every=every)
+    cut = ", ".join(log.cut for log in logs if log.cut)
+    if cut and answer.outcome is Outcome.HOLDS:
+        told = f"{cut}; up to there {answer.reason}"
+        return dataclasses.replace(answer, outcome=Outcome.UNKNOWN, reason=told)
+    return answer
 
 
 def _answer(

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from antiphon.conformance.compare.bindings.plain_values import Strange
+from antiphon.conformance.compare.bindings.timed import Late, Timed
 from antiphon.conformance.compare.validation.observations import (
     Log,
     Observation,
@@ -22,14 +23,20 @@ from antiphon.conformance.compare.validation.observations import (
 )
 from antiphon.model.export import encoding, foreign
 from antiphon.spec.lang import Program, types
+from antiphon.spec.lang.calls import Ended
+from antiphon.spec.lang.foreign import Raised
 from antiphon.spec.lang.foreign import foreign as boundary
+
+MAP_SECONDS = 5.0
+"""Seconds that a map may take for a line."""
 
 JSON = (".ndjson", ".jsonl", ".json")
 """Endings of the names of logs whose lines are JSON; a map gets the lines of other logs as text."""
 
 
 def read_logs(program: Program, files: Sequence[str | Path], observe: Observe | None = None) -> list[Log]:
-    """Return the observations of each file, in the order of its lines.
+    """Return the observations of each file, in the order of its lines. A last line of JSON that is cut off,
+    as where the process was killed while it wrote, is left out, and the log says so.
 
     Args:
         program: the specification with its constants.
@@ -37,27 +44,45 @@ def read_logs(program: Program, files: Sequence[str | Path], observe: Observe | 
         observe: the map from a line to None, one observation (a dict), or several.
 
     Raises:
-        ObservationError: a file cannot be read, a line is no JSON, or an observation is invalid.
-        Raised: the map raises an error.
+        ObservationError: a file cannot be read, a line is no JSON, an observation is invalid, or the map
+            fails at a line or does not return.
     """
     steps = Steps(program)
-    return [Log(str(file), tuple(_observations(steps, Path(file), observe))) for file in files]
+    return [_log(steps, Path(file), observe) for file in files]
 
 
-def _observations(steps: Steps, file: Path, observe: Observe | None) -> Iterator[Observation]:
+def _log(steps: Steps, file: Path, observe: Observe | None) -> Log:
     try:
-        text = file.read_text(encoding="utf-8")
+        data = file.read_bytes()
     except OSError as error:
         raise ObservationError(f"{file}: cannot be read: {error.strerror}") from error
+    whole, _, last = data.rpartition(b"\n")
+    cut = ""
+    if file.suffix in JSON and whole and last.strip() and not _is_json(last) and not _is_json(data):
+        data, cut = whole, f"{file}:{len(whole.splitlines()) + 1}: the line is cut off"
+    try:
+        text = data.decode().replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         raise ObservationError(f"{file}: not UTF-8: {error.reason}") from error
+    return Log(str(file), tuple(_observations(steps, file, text, observe)), cut)
+
+
+def _is_json(data: bytes) -> bool:
+    try:
+        json.loads(data)
+    except ValueError:  # so is what is no UTF-8
+        return False
+    return True
+
+
+def _observations(steps: Steps, file: Path, text: str, observe: Observe | None) -> Iterator[Observation]:
     if observe is None and (run := _foreign(text)) is not None:
         yield from _of_foreign(steps, str(file), run)
         return
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             record: Any = _record(file, number, line)
-            for told in [record] if observe is None else _told(observe, record):
+            for told in [record] if observe is None else _told(observe, record, f"{file}:{number}"):
                 yield steps.observation(told, str(file), number, line.strip())
 
 
@@ -70,12 +95,20 @@ def _record(file: Path, number: int, line: str) -> Any:
         raise ObservationError(f"{file}:{number}: not JSON: {error}") from error
 
 
-def _told(observe: Observe, record: Any) -> Iterable[Any]:
-    with boundary():
-        found = observe(record)
-        if found is None:
-            return []
-        return [found] if isinstance(found, dict) else list(found)
+def _told(observe: Observe, record: Any, place: str) -> Iterable[Any]:
+    """Return the observations that a map makes of the line at this place."""
+    timed = Timed("the map", MAP_SECONDS)
+    try:
+        with boundary(Late, Ended), timed.watching():
+            timed.begin(f"the map of {place}")
+            found = observe(record)
+            if found is None:
+                return []
+            return [found] if isinstance(found, dict) else list(found)
+    except Raised as raised:
+        raise ObservationError(f"{place}: the map fails: {raised}") from raised.error
+    except (Late, Ended) as error:
+        raise ObservationError(str(error)) from error
 
 
 def _foreign(text: str) -> foreign.ForeignRun | None:
@@ -114,6 +147,11 @@ def _of_foreign(steps: Steps, file: str, run: foreign.ForeignRun) -> Iterator[Ob
         known = () if number == 0 else tuple(steps.methods) if method is None else (method.name,)
         text = ", ".join(f"{name} = {shown[number][name]}" for name in names)
         yield Observation(file, number, known, arguments, {}, values, may_stay=number > 0, text=text)
+    if run.loop is not None:
+        values = {name: _value(domains[name], run.states[run.loop][name]) for name in names}
+        text = f"back to states[{run.loop}]"
+        every = tuple(steps.methods)
+        yield Observation(file, len(run.states), every, {}, {}, values, may_stay=True, text=text)
 
 
 def _value(domain: types.Domain, data: Any) -> Any:

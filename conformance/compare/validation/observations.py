@@ -19,9 +19,10 @@ from typing import Any, Final, NamedTuple
 from antiphon.conformance.compare.bindings.plain_values import Strange, meant, plain
 from antiphon.model.notation import compact, compact_step
 from antiphon.spec.lang import Disabled, Program, SpecError, State, Step, Transition, types
+from antiphon.spec.lang.calls import Ended, begins, is_noted, is_over
 from antiphon.spec.lang.declare import MethodDeclaration
 from antiphon.spec.lang.errors import Told
-from antiphon.spec.lang.foreign import foreign
+from antiphon.spec.lang.foreign import Raised, foreign
 from antiphon.spec.lang.hints import known_names
 from antiphon.spec.lang.maps import Map, entries
 
@@ -71,10 +72,11 @@ class Observation:
 
 @dataclass(frozen=True)
 class Log:
-    """Observations of one process, in its order."""
+    """Observations of one process, in its order; `cut` says that the last line is cut off, and where."""
 
     file: str
     observations: tuple[Observation, ...]
+    cut: str = ""
 
 
 class Steps:
@@ -151,6 +153,18 @@ class Steps:
 
     def after(self, state: State, seen: Observation) -> Iterator[Transition | None]:
         """Return the transitions that explain an observation in a state; None stands for no step."""
+        try:
+            if is_noted():
+                begins(f"a function in what the map says of {seen.place}")
+            yield from self._after(state, seen)
+        except Ended as ended:
+            raise ObservationError(str(ended)) from ended
+        except Raised as raised:
+            raise ObservationError(f"{seen.place}: a function of the map fails: {raised}") from raised.error
+        finally:
+            is_over()
+
+    def _after(self, state: State, seen: Observation) -> Iterator[Transition | None]:
         if not self.agrees(state, seen.before):
             return
         if (not seen.actions or seen.may_stay) and self.agrees(state, seen.after):

@@ -553,6 +553,49 @@ def test_a_state_that_is_none_is_wrong_usage(state: Callable[[Any], object], tol
         antiphon.lockstep(changed(Right, state=state))
 
 
+@pytest.mark.parametrize(
+    ("state", "told"),
+    [
+        (lambda self: None if self.served else vars(self), "gives None, not a dict of variables"),
+        (lambda self: {} if self.served else vars(self), "says nothing of air"),
+        (lambda self: vars(self) | ({"hold": 1} if self.served else {}), "'hold', which Lock does not"),
+    ],
+)
+def test_a_state_that_is_none_in_one_place_is_a_finding(state: Callable[[Any], object], told: str) -> None:
+    """The shortest way to it is that in which the client is first served."""
+    difference = antiphon.lockstep(changed(Right, state=state)).difference
+    assert difference is not None
+    assert difference.what == "state() is wrong"
+    assert told in str(difference.implementation)
+    whole = antiphon.lockstep(changed(Right, state=lambda self: {**vars(self), "served": 0})).difference
+    assert whole is not None
+    assert len(difference.trace) == len(whole.trace) > 1
+
+
+def test_a_state_that_is_none_once_is_a_finding_that_does_not_come_each_time() -> None:
+    @binding(Lock, clients=2)
+    class Once(Right):
+        """Gives no state in the third call of all."""
+
+        calls = 0
+
+        def state(self) -> object:
+            """Return the variables, but once."""
+            Once.calls += 1
+            return None if Once.calls == 3 else vars(self)
+
+    difference = antiphon.lockstep(Once).difference
+    assert difference is not None
+    assert "the implementation is not deterministic" in difference.what
+    assert len(difference.trace) == 1
+
+
+def test_an_action_that_returns_a_coroutine_is_a_finding() -> None:
+    difference = antiphon.lockstep(changed(Right, free=lambda self: awaits(self))).difference
+    assert difference is not None
+    assert (difference.what, "is a coroutine" in str(difference.implementation)) == ("free is wrong", True)
+
+
 def test_an_action_may_not_be_called_as_a_method_that_is_needed() -> None:
     class Odd(Spec):
         """Specification with an action that is called `state`."""
