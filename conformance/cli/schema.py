@@ -60,6 +60,24 @@ def _coverage() -> Any:
     return CoverageFile
 
 
+def _system() -> Any:
+    from antiphon.conformance.run.systems.result import SystemRecord
+
+    return SystemRecord
+
+
+def _member() -> Any:
+    from antiphon.conformance.judge.trace.members import MemberEvent, MemberHeader
+
+    return MemberHeader, MemberEvent
+
+
+def _observation() -> Any:
+    from antiphon.conformance.compare.validation.observations import ToldObservation
+
+    return ToldObservation
+
+
 def _strength() -> Any:
     from antiphon.conformance.ledger.strength.document import Section
 
@@ -85,6 +103,9 @@ SCHEMAS: dict[str, tuple[str, Callable[[], Any]]] = {
     "schedule": ("schedule.json: the faults and calls of a swarm's run that was kept", _schedule),
     "coverage": ("what runs have exercised, as --coverage writes it", _coverage),
     "cluster": ("cluster.json: the settings and the result of a run on real processes", _cluster),
+    "system": ("system.json: the settings and the result of a run of another system's group", _system),
+    "member": ("one line of the log of a member of a group that processes join", _member),
+    "observation": ("one line of a log for `antiphon trace`, where no map reads it", _observation),
     "adapter": ("one line between antiphon and a program in any language, or between two of these", _adapter),
     "node": ("one line that `antiphon node --json` prints: an event of the group", _node),
     "members": ("what `antiphon members --json` prints", _members),

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.report.forms import read_junit, read_sarif
+from tests.schemas import complaints
 
 from antiphon.conformance.compare.validation import logs
 
@@ -17,6 +18,7 @@ COURIER = "cli_courier:Courier"
 
 
 def write(file: Path, *lines: object) -> Path:
+    assert [complaints("observation", line) for line in lines if complaints("observation", line)] == []
     file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     return file
 
@@ -76,6 +78,11 @@ def test_an_empty_or_missing_log_is_unknown(
     told = "there is no such log" if lines is None else "no line of the logs tells anything"
     assert told in answer.out
     assert read_junit((tmp_path / "j.xml").read_text()).attrib["errors"] == "1"
+
+
+def test_a_line_that_is_no_observation_is_no_document_either() -> None:
+    assert complaints("observation", {"act": "send"})
+    assert complaints("observation", {"args": 3})
 
 
 def test_a_log_whose_last_line_is_cut_off_is_judged_up_to_there(antiphon: Run, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.schemas import complaints
 
 from antiphon import Delivery, Group, View
 from antiphon.conformance.cli import main
@@ -149,6 +150,31 @@ def test_a_member_whose_log_is_missing_or_breaks_off_is_unknown(logs: Path, tmp_
         spoil(member_logs(folder)[0])
         numbered(folder, run)
         assert load_run(run).problems
+
+
+def test_the_lines_of_logs_are_documents(logs: Path) -> None:
+    lines = [json.loads(line) for path in member_logs(logs) for line in path.read_text().splitlines()]
+    assert {"broadcast", "deliver", "view"} <= {line.get("kind") for line in lines}
+    assert [complaints("member", line) for line in lines if complaints("member", line)] == []
+    assert complaints("member", {"kind": "deliver", "id": 1})
+
+
+def test_a_process_that_is_killed_while_it_writes_leaves_a_log(logs: Path, tmp_path: Path) -> None:
+    """Its last line is left out. A line that is whole and means nothing is named."""
+    for count, cut in enumerate((-4, 9)):
+        folder, run = tmp_path / f"some{count}", tmp_path / f"run{count}"
+        folder.mkdir()
+        run.mkdir()
+        for path in member_logs(logs):
+            (folder / path.name).write_bytes(path.read_bytes())
+        first = member_logs(folder)[0]
+        first.write_bytes(first.read_bytes()[:cut])
+        numbered(folder, run)
+        assert load_run(run).problems, "the end is missing, or the whole log"
+    with first.open("ab") as file:
+        file.write(member_logs(logs)[0].read_bytes()[9:] + b'{"kind": "deliver", "id": 1}\n')
+    with pytest.raises(MemberLogsError, match=r"ndjson:\d+: Object missing required field"):
+        numbered(folder, tmp_path)
 
 
 def test_what_is_no_log_of_a_member_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final, NamedTuple
 
+import msgspec
+
 from antiphon.conformance.compare.bindings.plain_values import Strange, meant, plain
 from antiphon.model.notation import compact, compact_step
 from antiphon.spec.lang import Disabled, Program, SpecError, State, Step, Transition, types
@@ -26,7 +28,20 @@ from antiphon.spec.lang.foreign import Raised, foreign
 from antiphon.spec.lang.hints import known_names
 from antiphon.spec.lang.maps import Map, entries
 
-KEYS: Final = ("action", "args", "state", "before", "stay", "sends", "receives")
+
+class ToldObservation(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """Observation as a line of JSON has it, or a dict that a map returns."""
+
+    action: str | list[str] | None = None
+    args: dict[str, Any] | None = None
+    state: dict[str, Any] | None = None
+    before: dict[str, Any] | None = None
+    stay: bool = False
+    sends: str | int | list[str | int] | None = None
+    receives: str | int | list[str | int] | None = None
+
+
+KEYS: Final = ToldObservation.__struct_fields__
 """Keys of the dict that a map may return for a line."""
 STEPS_MAX: Final = 100_000
 """Largest number of steps of one action that are tried for a line."""

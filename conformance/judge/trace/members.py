@@ -14,16 +14,16 @@ rules:
 | begins with the state of another member | it has the deliveries of its first view before the state, if
   another log has them |
 | missing, of a member of a view | a process without a log |
-| ended before the first view | omitted: it has nothing but the header |
+| ended before the first view | omitted: it has nothing but the header, or not even that |
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from msgspec import DecodeError, json
+from msgspec import DecodeError, Struct, ValidationError, convert, json
 
 from antiphon.conformance.judge.trace.directory import log_name
 from antiphon.conformance.judge.trace.schema import SCHEMA, VERSION
@@ -34,6 +34,84 @@ _SCHEMA = "antiphon.member"
 
 Line: TypeAlias = dict[str, Any]
 """Line of a log, as JSON data."""
+
+
+class RunOfMember(Struct, kw_only=True):
+    """Run of a member: its incarnation in hexadecimal digits, its name and its address."""
+
+    incarnation: str
+    name: str
+    host: str
+    port: int
+
+
+class MemberHeader(Struct, kw_only=True):
+    """First line of the log of a member."""
+
+    schema: Literal["antiphon.member"]
+    version: Literal[1]
+    group: str
+    protocol: str
+    member: RunOfMember
+
+
+class _Event(Struct, kw_only=True, tag_field="kind", tag=str.lower):
+    """Line of what the application of a member does or gets."""
+
+
+class Broadcast(_Event):
+    """A message of the member is broadcast; `id` counts its messages."""
+
+    id: int
+    digest: str
+
+
+class Deliver(_Event):
+    """A message of a member is delivered, under its number in the order."""
+
+    source: str
+    id: int
+    number: int
+    digest: str
+
+
+class View(_Event):
+    """A list of members is installed; some of the former ones have failed."""
+
+    number: int
+    members: list[str]
+    failed: list[str]
+
+
+class State(_Event):
+    """A state is loaded that has the messages and views up to these numbers."""
+
+    number: int
+    view: int
+
+
+class Blocked(_Event):
+    """The member reaches no majority."""
+
+    have: int
+
+
+class Unblocked(_Event):
+    """The member reaches a majority again."""
+
+    have: int
+
+
+class Excluded(_Event):
+    """The others have excluded the member."""
+
+
+class Left(_Event):
+    """The member has left."""
+
+
+MemberEvent: TypeAlias = Broadcast | Deliver | View | State | Blocked | Unblocked | Excluded | Left
+"""Line of the log of a member behind the header."""
 
 
 class MemberLogsError(ValueError):
@@ -52,7 +130,8 @@ def numbered(directory: str | Path, into: str | Path) -> None:
         MemberLogsError: there is no log of a member, one has no header, or they are of several groups.
         OSError: a file cannot be read or written.
     """
-    logs = {path: _lines(path) for path in member_logs(directory)}
+    read = {path: _lines(path) for path in member_logs(directory)}
+    logs = {path: lines for path, lines in read.items() if lines}
     if not logs:
         raise MemberLogsError(f"{directory} has no log of a member (member-INCARNATION.ndjson)")
     heads = {path: _head(path, lines) for path, lines in logs.items()}
@@ -141,16 +220,23 @@ def _lines(path: Path) -> list[Line]:
     whole = path.read_bytes().split(b"\n")[:-1]
     for count, line in enumerate(whole, 1):
         try:
-            lines.append(json.decode(line, type=dict[str, Any]))
+            told = json.decode(line, type=dict[str, Any])
+            if count > 1:
+                convert(told, MemberEvent)
+            lines.append(told)
         except DecodeError as error:
             raise MemberLogsError(f"{path}:{count}: {error}") from error
     return lines
 
 
 def _head(path: Path, lines: list[Line]) -> Line:
-    head = lines[0] if lines else {}
+    head = lines[0]
     if head.get("schema") != _SCHEMA or head.get("version") != 1:
         raise MemberLogsError(f"{path}:1: the header of a log of schema {_SCHEMA!r}, version 1, is missing")
+    try:
+        convert(head, MemberHeader)
+    except ValidationError as error:
+        raise MemberLogsError(f"{path}:1: {error}") from error
     return head
 
 

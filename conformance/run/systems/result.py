@@ -7,13 +7,39 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from antiphon.conformance.judge.history import RunFindings
 from antiphon.conformance.run.systems.faults import Fault, SystemSettings
 from antiphon.model.verdict import Outcome
 
-__all__ = ["SystemResult"]
+__all__ = ["SystemRecord", "SystemResult"]
+
+
+class FaultRecord(msgspec.Struct, kw_only=True):
+    """Fault that happened to hosts, in seconds from the beginning."""
+
+    kind: str
+    hosts: list[int]
+    at_s: float
+    lasts_s: float
+
+
+class SystemRecord(msgspec.Struct, kw_only=True):
+    """Content of system.json: the settings and the result of a run; it lies beside the logs."""
+
+    system: str
+    version: str
+    processes: int
+    seed: int
+    promise: list[str]
+    outcome: Outcome
+    violated: list[str]
+    missing: list[str]
+    faults: list[FaultRecord]
+    delivered: dict[str, int]
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -54,22 +80,18 @@ class SystemResult:
         outcomes = [*self.judged.outcomes.values()]
         return Outcome.worst([*outcomes, Outcome.UNKNOWN] if self.missing else outcomes)
 
-    def record(self) -> dict[str, Any]:
-        """Return the record of the run, which lies beside the logs."""
-        return {
-            "system": self.settings.system,
-            "version": self.version,
-            "processes": self.settings.processes,
-            "seed": self.settings.seed,
-            "promise": list(self.settings.promise),
-            "outcome": self.outcome,
-            "violated": list(self.violated),
-            "missing": list(self.missing),
-            "faults": [
-                {"kind": fault.kind, "hosts": list(fault.hosts), "at_s": round(fault.at_s, 3),
-                 "lasts_s": round(fault.lasts_s, 3)}
+    def record(self) -> SystemRecord:
+        """Return the record of the run."""
+        return SystemRecord(
+            system=self.settings.system, version=self.version, processes=self.settings.processes,
+            seed=self.settings.seed, promise=list(self.settings.promise), outcome=self.outcome,
+            violated=list(self.violated), missing=list(self.missing),
+            faults=[
+                FaultRecord(
+                    kind=fault.kind, hosts=list(fault.hosts), at_s=round(fault.at_s, 3),
+                    lasts_s=round(fault.lasts_s, 3),
+                )
                 for fault in self.faults
             ],
-            "delivered": self.delivered,
-            "seconds": round(self.seconds, 3),
-        }  # fmt: skip
+            delivered=self.delivered, seconds=round(self.seconds, 3),
+        )  # fmt: skip

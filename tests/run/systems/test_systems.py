@@ -219,7 +219,8 @@ def test_members_are_killed_stopped_and_come_back_and_the_run_holds(
     assert result.version == "1 of tests"
     assert len(result.delivered) == 3 + 3, "crash, restart and leave begin three more runs of members"
     record = json.loads((result.directory / "system.json").read_bytes())
-    assert (record["outcome"], record["seed"]) == ("holds", 3)
+    assert (record["outcome"], record["seed"], complaints("system", record)) == ("holds", 3, [])
+    assert complaints("system", {**record, "faults": ["crash"]})
     assert judge_run(load_run(result.directory), PROMISE).worst is Outcome.HOLDS
 
 
