@@ -15,11 +15,22 @@ THREADS_S = 1.0
 """Seconds for which threads are waited for that are running when the work is done."""
 
 
+def _end_pools() -> None:
+    """Tell the idle threads of pools to end, as Python does when a process ends; it then waits for them."""
+    pools = sys.modules.get("concurrent.futures.thread")
+    with suppress(AttributeError):
+        if pools is not None:
+            pools._shutdown = True
+            for work in list(pools._threads_queues.values()):
+                work.put(None)
+
+
 def end(code: int) -> None:
     """Fix the exit code, and wait for the threads that are still running; those that go on are named, and the
     process ends without them.
     """
     settle(code)  # neither a thread nor an exit handler that the code under check left has a say
+    _end_pools()
     until = time.monotonic() + THREADS_S
     others = [item for item in threading.enumerate() if item is not threading.main_thread()]
     waited = [item for item in others if not item.daemon]

@@ -6,14 +6,15 @@ change counts from when its entry is applied, and a heartbeat carries what is co
 
 An entry of the log is its term alone. `changes` says, by term and place, what a configuration entry changes.
 A server counts the members that it knows of after the changes that it has applied; a leader makes a change
-when it has applied those before. At the beginning all are members.
+when it has applied those before. At the beginning all are members. What a leader has committed it announces
+at once, and for ever, as messages are sent in `raft`; to a server it announces as much as that has stored.
 """
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from antiphon.spec.examples.raft import Accepted, Length, RaftText, Role, Server, Term, Vote
+from antiphon.spec.examples.raft import Length, RaftText, Role, Server, Term, Vote
 from antiphon.spec.lang import (
     Const,
     In,
@@ -40,10 +41,9 @@ class Change:
 
 @record
 class Heartbeat:
-    """Message: a leader announces the committed entries to any server that has them."""
+    """Message: a leader announces its committed entries."""
 
     term: Term
-    to: Server
     commit: Length
 
 
@@ -82,26 +82,28 @@ class RaftMembersText(RaftText):
 
     @action
     def advance_commit(self, s: Server, length: Length) -> None:
-        """Commit at leader s its log up to this length, which a majority of the members has stored."""
-        require(self.is_leader(s) and self.commit[s] < length <= len(self.log[s]))
-        require(self.may_commit(s, length))
+        """Commit at leader s its log up to this length, which a majority of the members has stored, unless
+        it has committed just that.
+        """
+        require(self.is_leader(s) and self.commit[s] <= length <= len(self.log[s]))
+        require(length == self.commit[s] or self.may_commit(s, length))
         known = self.outside[s]
         copies = sum(
             1
             for q in self.each(Server)
             if q not in known and (q == s or self.has_accepted(q, self.term[s], length))
         )
-        require(2 * copies > self.members(s))
+        require(length == self.commit[s] or 2 * copies > self.members(s))
         self.commit[s] = length
+        self.heartbeats |= {Heartbeat(self.term[s], length)}
 
     @action
-    def change_members(self, s: Server, server: Server, joins: bool) -> None:
-        """Append, at a leader, the entry by which a server joins or leaves."""
+    def change_members(self, s: Server, server: Server) -> None:
+        """Append, at a leader, the entry by which a server leaves, or joins if it is outside."""
         require(self.is_leader(s) and len(self.log[s]) < self.entries and len(self.changes) < self.turns)
         require(self.is_settled(s))
-        require(joins == (server in self.outside[s]))
         self.log[s] += (self.term[s],)
-        self.changes |= {Change(self.term[s], len(self.log[s]), server, joins)}
+        self.changes |= {Change(self.term[s], len(self.log[s]), server, server in self.outside[s])}
 
     @action
     def apply_change(self, s: Server, change: Annotated[Change, In("changes")]) -> None:
@@ -120,32 +122,19 @@ class RaftMembersText(RaftText):
             self.outside[s] |= {change.server}
 
     @action
-    def confirm(self, s: Server) -> None:
-        """Tell the leader of its term that s has stored its committed entries."""
-        require(not self.is_leader(s) and self.commit[s] > 0)
-        self.messages |= {Accepted(self.term[s], s, self.commit[s])}
-
-    @action
-    def beat(self, s: Server, to: Server, length: Length) -> None:
-        """Announce the leader's committed entries to a server, as far as that server has stored them."""
-        require(self.is_leader(s) and length <= self.commit[s])
-        require(length == 0 or self.has_accepted(to, self.term[s], length))
-        self.heartbeats |= {Heartbeat(self.term[s], to, length)}
-
-    @action
-    def hear(self, s: Server, heartbeat: Annotated[Heartbeat, In("heartbeats")]) -> None:
-        """Let s learn from a heartbeat which entries are committed."""
-        require(heartbeat.to == s and heartbeat.term == self.term[s] and not self.is_leader(s))
+    def hear(self, s: Server, length: Length) -> None:
+        """Let s hear its leader, from which it learns that the entries up to this length are committed; it
+        has stored all of them. The leader repeats what s knows.
+        """
+        require(not self.is_leader(s))
+        require(
+            length == self.commit[s]
+            or any(one.term == self.term[s] and length <= one.commit for one in self.heartbeats)
+        )
+        require(length == self.commit[s] or self.has_accepted(s, self.term[s], length))
+        require(self.commit[s] <= length)
         self.role[s] = Role.FOLLOWER
-        self.commit[s] = max(self.commit[s], heartbeat.commit)
-
-    @action
-    def follow(self, s: Server, heartbeat: Annotated[Heartbeat, In("heartbeats")]) -> None:
-        """Let s learn of a later term from a heartbeat."""
-        require(heartbeat.to == s and heartbeat.term > self.term[s])
-        self.term[s] = heartbeat.term
-        self.voted_for[s] = None
-        self.role[s] = Role.FOLLOWER
+        self.commit[s] = length
 
     @witness
     def Changed(self) -> bool:

@@ -248,6 +248,11 @@ class Domain:
         return isinstance(self.type, MapOf) or any(part.has_map for part in self.parts)
 
     @cached_property
+    def has_index(self) -> bool:
+        """Return True if a value of the type may be an index or contain one."""
+        return isinstance(self.type, IndexType) or any(part.has_index for part in self.parts)
+
+    @cached_property
     def keys(self) -> Keys:
         """Return the keys of a map, in domain order."""
         keys, values = self.parts
@@ -334,7 +339,17 @@ class Domain:
 
     def __iter__(self) -> Iterator[Value]:
         """Yield every value of the domain, in domain order."""
+        if self.cardinality <= _KEPT_MAX:
+            return iter(self._values)
         return (self.value(rank) for rank in range(self.cardinality))
+
+    @cached_property
+    def _values(self) -> tuple[Value, ...]:
+        return tuple(self.value(rank) for rank in range(self.cardinality))
+
+
+_KEPT_MAX = 1_024
+"""Largest number of values of a domain that are kept when they are asked for."""
 
 
 def _test_of(domain: Domain) -> Test:
@@ -363,8 +378,7 @@ def _test_of(domain: Domain) -> Test:
             tests = [part.test for part in parts]
             return lambda value: any(test(value) for test in tests)
         case SetOf():
-            of = _inside(parts[0])
-            return lambda value: isinstance(value, frozenset) and all(map(of, value))
+            return _test_of_set(_inside(parts[0]))
         case MapOf():
             return _test_of_map(domain)
         case SequenceOf():
@@ -380,6 +394,35 @@ def _test_of_record(python: Any, fields: dict[str, Test]) -> Test:
         for name, belongs in fields.items():  # noqa: SIM110 (a generator costs more than what it asks)
             if not belongs(getattr(value, name)):
                 return False
+        return True
+
+    return test
+
+
+_LARGE = 32
+"""Number of elements from which a set remembers which ones were tested."""
+
+_TESTED_MAX = 1 << 16
+
+
+def _test_of_set(of: Test) -> Test:
+    """Return the test of a set. A large set mostly has one element more than the one before: elements that
+    were tested are known by their identity, since equal ones may have other types.
+    """
+    tested: dict[int, Value] = {}
+
+    def test(value: Value) -> bool:
+        if not isinstance(value, frozenset):
+            return False
+        if len(value) < _LARGE:
+            return all(map(of, value))
+        if len(tested) > _TESTED_MAX:
+            tested.clear()
+        for item in value:
+            if id(item) not in tested:
+                if not of(item):
+                    return False
+                tested[id(item)] = item
         return True
 
     return test

@@ -102,7 +102,7 @@ def _told(observe: Observe, record: Any, place: str) -> Iterable[Any]:
         with boundary(Late, Ended), timed.watching():
             timed.begin(f"the map of {place}")
             found = observe(record)
-            if found is None:
+            if not found:
                 return []
             return [found] if isinstance(found, dict) else list(found)
     except Raised as raised:

@@ -124,7 +124,7 @@ class Steps:
         for name in actions:
             if name not in self.methods:
                 raise ObservationError(f"{where}: no action {name!r}; {known_names(str(name), self.methods)}")
-        parameters = [item.name for name in actions for item in self.methods[name].parameters]
+        parameters = {item.name: None for method in self.methods.values() for item in method.parameters}
         for key, known in (("args", parameters), ("state", self.places), ("before", self.places)):
             for name in parts[key]:
                 if name not in known:
@@ -155,7 +155,7 @@ class Steps:
     def candidates(self, state: State, seen: Observation, action: str) -> Iterator[Step]:
         """Return the steps of an action whose arguments match the observation, possible or not."""
         method = self.methods[action]
-        ranges = [list(self._values(state, method, k, seen.arguments)) for k in range(len(method.parameters))]
+        ranges = [list(self._values(state, method, k, seen)) for k in range(len(method.parameters))]
         count = 1
         for values in ranges:
             count *= len(values)
@@ -215,25 +215,41 @@ class Steps:
             return None
 
     def _values(
-        self, state: State, method: MethodDeclaration, number: int, told: Mapping[str, Any]
+        self, state: State, method: MethodDeclaration, number: int, seen: Observation
     ) -> Iterable[Any]:
-        """Yield the values that a parameter can have in a state, in the order of its domain; only those that
-        the observation allows.
+        """Return the values that a parameter can have in a state, in the order of its domain; only those that
+        the observation allows. Numbers that it tells of variables come first: mostly it is one of them.
         """
         parameter = method.parameters[number]
         domain = self.program.domain(parameter.type)
-        wanted = told.get(parameter.name, _ANY)
+        wanted = seen.arguments.get(parameter.name, _ANY)
         whole = _ANY if wanted is _ANY or callable(wanted) else meant(domain, wanted)
         if whole is not _ANY and not isinstance(whole, Strange):
             return [whole]
         if parameter.within:
             there = (item for item in state[self.places[parameter.within]] if domain.contains(item))
-            return sorted((item for item in there if fits(domain, item, wanted)), key=domain.rank)
+            found = [item for item in there if fits(domain, item, wanted)]
+            return sorted(found, key=domain.rank) if len(found) > 1 else found
         if domain.cardinality > STEPS_MAX:
             raise ObservationError(
                 f"{method.name}: {parameter.name} has {domain.cardinality:,} values; a map has to say which"
             )
-        return [item for item in domain if fits(domain, item, wanted)]
+        found = [item for item in domain if fits(domain, item, wanted)]
+        if isinstance(domain.type, types.Int):
+            numbers = set(_numbers((seen.before, seen.after)))
+            found.sort(key=lambda item: item not in numbers)
+        return found
+
+
+def _numbers(told: Any) -> Iterator[int]:
+    """Yield the numbers in an observation of variables."""
+    if type(told) is int:
+        yield told
+    elif isinstance(told, Mapping):
+        yield from _numbers(tuple(told.values()))
+    elif isinstance(told, list | tuple):
+        for item in told:
+            yield from _numbers(item)
 
 
 class _Any:
@@ -322,7 +338,7 @@ def as_plain(domain: types.Domain, value: Any) -> Any:
     if isinstance(domain.type, types.MapOf):
         keys, inner = domain.parts
         return {plain(key): as_plain(inner, item) for key, item in zip(keys, entries(value), strict=True)}
-    return plain(value)
+    return plain(value) if domain.has_index or domain.has_map else value
 
 
 def _frozen(value: Any) -> Any:
