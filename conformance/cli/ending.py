@@ -17,12 +17,11 @@ THREADS_S = 1.0
 
 def _end_pools() -> None:
     """Tell the idle threads of pools to end, as Python does when a process ends; it then waits for them."""
-    pools = sys.modules.get("concurrent.futures.thread")
-    with suppress(AttributeError):
-        if pools is not None:
-            pools._shutdown = True
-            for work in list(pools._threads_queues.values()):
-                work.put(None)
+    pools = getattr(sys.modules.get("concurrent.futures.thread"), "__dict__", {})
+    if "_threads_queues" in pools:
+        pools["_shutdown"] = True
+        for work in list(pools["_threads_queues"].values()):
+            work.put(None)
 
 
 def end(code: int) -> None:

@@ -209,7 +209,7 @@ ENDS = {
     "crashes": ("ctypes.string_at(0)", "put_out() is ended by SIGSEGV"),
     "kills itself": ("os.kill(os.getpid(), signal.SIGKILL)", "put_out() is ended by SIGKILL"),
     "catches everything": (
-        "while True:\n            try:\n                while 1: pass\n            except BaseException: 1",
+        "while True:\n            try:\n                time.sleep(9)\n            except BaseException: pass",
         "and catches what would end it",
     ),
     "ignores alarms": ("signal.signal(signal.SIGALRM, signal.SIG_IGN); time.sleep(1000)", UNINTERRUPTED),
@@ -233,7 +233,7 @@ def test_a_step_that_ends_the_process_or_never_returns_is_a_finding_with_its_ste
 ) -> None:
     """The document and the reports are those of every finding."""
     does, told = ENDS[name]
-    _write(tmp_path / "ends.py", does)
+    _write(tmp_path / "ends.py", does, call_seconds=0.5)
     ran = _run(tmp_path, "lockstep", "ends.py:Real", "--json", "--junit", "junit.xml")
     assert ran.returncode == 1, ran.stderr
     document = msgspec.json.decode(ran.stdout)

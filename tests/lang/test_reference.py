@@ -17,6 +17,7 @@ from antiphon.spec.lang import (
     Machine,
     Map,
     Program,
+    Set,
     Spec,
     SpecError,
     State,
@@ -73,6 +74,12 @@ class Overfull(Spec):
         self.deep[Side(0)][Side(0)] = 3  # type: ignore[assignment]
 
 
+class Several(Spec):
+    """Specification with a set that can be large."""
+
+    numbers: Set[Annotated[int, Between(0, 100)]] = Set()
+
+
 def test_what_a_record_has_beside_fields_needs_no_type() -> None:
     assert (Letter(Side(0)).answer, Letter.weight, Nothing.made()) == (Side(1), 3, Nothing())
 
@@ -110,6 +117,17 @@ def _bound(methods: str, **constants: int | bool | str) -> tuple[Program, State]
 
 def _value(bound: Program, state: State, name: str) -> object:
     return state[bound.variables.index(name)]
+
+
+def test_the_elements_of_a_large_set_are_looked_at_once_and_by_their_types() -> None:
+    """That two are equal is not enough: True is no 1, also where a set with a 1 was looked at before."""
+    domain = program(Several).domains["numbers"]
+    large = frozenset(range(100))
+    assert domain.contains(large)
+    assert domain.contains(large | {100})
+    assert not domain.contains((large - {1}) | {True})
+    assert not domain.contains(large | {101})
+    assert not domain.contains(large | {"x"})
 
 
 def test_a_machine_is_a_machine() -> None:

@@ -266,6 +266,38 @@ def test_a_step_that_leaves_the_domains_is_an_error_of_the_constants_at_that_lin
         validate(bound, logs(bound, [{"action": "turn", "args": {"by": 3}}] * 2))
 
 
+def test_arguments_that_another_action_has_do_not_matter() -> None:
+    """So a map gives all that a line tells, whatever kind of line it is; and in a look at the state too."""
+    bound = program(Post)
+    more = {"to": 1, "parcel": lambda parcel: 1 / 0}
+    told = [{"action": "send", "args": {"n": 0, **more}}, {"state": {"got": {0: 0}}, "args": more}]
+    assert validate(bound, logs(bound, told)).outcome is HOLDS
+
+
+class Dial(Spec):
+    """A dial with many places."""
+
+    places: Const[int] = 5_000
+    at: Annotated[int, Between(0, "places")] = 0
+
+    @action
+    def turn(self, to: Annotated[int, Between(0, "places")]) -> None:
+        """To another place."""
+        require(to != self.at)
+        self.at = to
+
+
+def test_an_argument_that_is_not_told_is_tried_first_with_the_numbers_that_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bound, tried = program(Dial), list[State]()
+    taken = Steps.taken
+    monkeypatch.setattr(Steps, "taken", lambda *given: tried.append(given[1]) or taken(*given))
+    told = [{"action": "turn", "state": {"at": at}} for at in (4_000, 7, 4_999)]
+    found = validate(bound, logs(bound, told))
+    assert (found.outcome, len(tried)) == (HOLDS, 3)
+
+
 @pytest.mark.parametrize("told", [[], [[]], [[], []]])
 def test_of_empty_logs_nothing_is_known(told: list[list[dict[str, Any]]]) -> None:
     assert ask(*told).outcome is UNKNOWN
