@@ -34,6 +34,7 @@ from antiphon.conformance.adapters.messages import (
     Offer,
     StepDone,
 )
+from antiphon.spec.lang.foreign import writable
 
 REPLY_SECONDS = 5.0
 """Seconds that a node may take for a reply, unless others are asked for."""
@@ -60,9 +61,9 @@ class Misbehaves(Exception):
     def __init__(
         self, node: str, what: str, line: str = "", dialogue: Sequence[str] = (), stderr: str = ""
     ) -> None:
-        self.node, self.what, self.line = node, what, line
-        self.dialogue, self.stderr = tuple(dialogue), stderr
-        super().__init__(f"{node} {what}" + (f": {line}" if line else ""))
+        self.node, self.what, self.line = node, writable(what), writable(line)
+        self.dialogue, self.stderr = tuple(map(writable, dialogue)), writable(stderr)
+        super().__init__(f"{node} {self.what}" + (f": {self.line}" if line else ""))
 
     def shown(self) -> str:
         """Return the finding with the lines that lead to it, and the standard error."""

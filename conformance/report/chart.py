@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 
 from antiphon.conformance.report.svg import FAINT, FONT, INK
+from antiphon.conformance.report.words import escape
 
 __all__ = ["Chart", "Curve", "chart_svg"]
 

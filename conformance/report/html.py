@@ -5,12 +5,12 @@ explorer of a run in a frame.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from html import escape
 from typing import TYPE_CHECKING
 
 from antiphon.conformance.report import words
 from antiphon.conformance.report.diagram import diagram
 from antiphon.conformance.report.svg import svg
+from antiphon.conformance.report.words import escape
 from antiphon.model.changes import beginning, described, trace_changes
 from antiphon.model.notation import compact, compact_step, short_places
 from antiphon.model.trace import Trace

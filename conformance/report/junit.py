@@ -13,6 +13,7 @@ from xml.etree import ElementTree as ET
 
 from antiphon.conformance.report.answers import Answer, Case, Suite, facts_as_text, lines_of
 from antiphon.model.verdict import Outcome
+from antiphon.spec.lang.foreign import writable
 
 _ELEMENTS = {Outcome.VIOLATED: "failure", Outcome.UNKNOWN: "error"}
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -71,4 +72,4 @@ def _seconds(seconds: float) -> str:
 
 def _clean(text: str) -> str:
     """Remove the characters that XML does not allow from a text."""
-    return _NO_XML.sub("?", text)
+    return _NO_XML.sub("?", writable(text))

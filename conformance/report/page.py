@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Final
 
 from antiphon.conformance.report.answers import Answer, Case, Shown, Suite, facts_as_text
@@ -18,6 +17,7 @@ from antiphon.conformance.report.diagram import Event
 from antiphon.conformance.report.html import COLOURS, outcome_html, table_html
 from antiphon.conformance.report.svg import svg
 from antiphon.conformance.report.window import windowed
+from antiphon.conformance.report.words import escape
 from antiphon.model.verdict import Outcome
 
 _SHOWN_MAX: Final = 20

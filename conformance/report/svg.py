@@ -12,10 +12,10 @@ from __future__ import annotations
 import math
 import textwrap
 from dataclasses import dataclass
-from html import escape
 
 from antiphon.conformance.report.diagram import Arrow, Diagram, Event, Fate
 from antiphon.conformance.report.window import windowed
+from antiphon.conformance.report.words import escape
 
 PALETTE = ("#0b6bcb", "#b35900", "#7a3fb8", "#00806b", "#b0205f", "#5b6b00", "#4a5568")
 INK, FAINT, BAD, GOOD = "#1a202c", "#a0aec0", "#c53030", "#1e7b34"

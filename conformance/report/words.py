@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -11,11 +12,17 @@ from antiphon.model.notation import short_places
 from antiphon.model.trace import Trace
 from antiphon.model.verdict import EvidenceKind, Exploration, Outcome, Report, Verdict
 from antiphon.spec.lang import Program
+from antiphon.spec.lang.foreign import writable
 
 if TYPE_CHECKING:
     from antiphon.conformance.spark.pipeline import VerifyReport
 
 Value = int | bool | str
+
+
+def escape(text: str, *, quote: bool = True) -> str:
+    """Return a text as HTML and XML have it, without the control characters that XML forbids."""
+    return html.escape(writable(text), quote=quote)
 
 
 def settings(constants: Mapping[str, Value]) -> list[str]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import dis
 import os
+import re
 import sysconfig
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -85,10 +86,15 @@ def alive() -> Iterator[None]:
 
 
 def writable(text: str) -> str:
-    """Escape the lone surrogates in a text of foreign code, so that it can be encoded as UTF-8: the name of a
-    file that is not in UTF-8 has some.
+    """Escape what a text of foreign code may not bring to others: lone surrogates, which cannot be encoded as
+    UTF-8 (the name of a file that is not in UTF-8 has some), and control characters other than the end of a
+    line and a tab, which command a terminal and which XML does not have.
     """
-    return text.encode("utf-8", "backslashreplace").decode()
+    shown = text if text.isprintable() else _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+    return shown.encode("utf-8", "backslashreplace").decode()
+
+
+_CONTROLS = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f]")
 
 
 def end_process(code: int) -> NoReturn:

@@ -39,6 +39,12 @@ def test_the_text_of_an_exception_can_be_written_into_every_report() -> None:
     assert str(raised.value).encode().startswith(rb"OSError: no caf\udce9 (")
 
 
+def test_the_text_of_an_exception_does_not_command_a_terminal() -> None:
+    with pytest.raises(Raised) as raised, foreign():
+        raise ValueError("\x1b[2Jgone\x07\x00\x9b\n\tand tabs")
+    assert str(raised.value).startswith("ValueError: \\x1b[2Jgone\\x07\\x00\\x9b\n\tand tabs (")
+
+
 def test_a_child_ends_as_it_likes_and_never_comes_back() -> None:
     codes = []
     for ends in (True, False):

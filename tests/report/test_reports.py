@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from tests.report.forms import read_junit, read_sarif
@@ -40,6 +41,19 @@ def long_run(rows: int, broken: int, *, loop: int | None = None) -> Diagram:
         for row in range(1, rows)
     ]
     return Diagram("long", "Order", "", False, ("a b", "c"), rows, tuple(events), tuple(arrows), loop)
+
+
+def test_pictures_and_reports_have_no_control_character() -> None:
+    """XML has none of them, and to a terminal they are commands."""
+    events = (Event(1, 0, "say \x1b[31mred\x00\x7f\x9b", broken="Order"),)
+    drawn = Diagram("a\x07b", "Order", "\x1b]0;title\x07", False, ("p\x08",), 2, events, ())
+    case = Case("Order", "test", VIOLATED, "why \x1b[2J\x00", AT, Shown(drawn))
+    answer = Answer("check", (Suite("s\x0c", VIOLATED, (case,), at=AT),))
+    for text in (svg(drawn), page(answer, "1"), junit(answer)):
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", text)
+    assert "\\x1b[31mred" in svg(drawn)
+    ElementTree.fromstring(svg(drawn))
+    ElementTree.fromstring(junit(answer))
 
 
 AT = Location("whole.py", 1)

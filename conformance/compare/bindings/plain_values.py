@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from antiphon.spec.lang import Index, Map, types
+from antiphon.spec.lang.foreign import writable
 from antiphon.spec.lang.types import Domain
 
 
@@ -22,7 +23,7 @@ class Strange:
     __slots__ = ("text",)
 
     def __init__(self, value: object) -> None:
-        self.text = repr(value)
+        self.text = writable(repr(value))
 
     def __repr__(self) -> str:
         return self.text

@@ -24,7 +24,7 @@ from antiphon.conformance.compare.validation.observations import (
 from antiphon.model.export import encoding, foreign
 from antiphon.spec.lang import Program, types
 from antiphon.spec.lang.calls import Ended
-from antiphon.spec.lang.foreign import Raised
+from antiphon.spec.lang.foreign import Raised, writable
 from antiphon.spec.lang.foreign import foreign as boundary
 
 MAP_SECONDS = 5.0
@@ -83,7 +83,7 @@ def _observations(steps: Steps, file: Path, text: str, observe: Observe | None) 
         if line.strip():
             record: Any = _record(file, number, line)
             for told in [record] if observe is None else _told(observe, record, f"{file}:{number}"):
-                yield steps.observation(told, str(file), number, line.strip())
+                yield steps.observation(told, str(file), number, writable(line.strip()))
 
 
 def _record(file: Path, number: int, line: str) -> Any:

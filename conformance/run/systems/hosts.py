@@ -2,7 +2,8 @@
 
 Every host has the address 10.77.0.N, from 1. The bridge and all hosts are namespaces of their own, so that no
 packet leaves the machine and no setting of the machine changes. Needs root and the commands `ip` and
-`iptables`. Whatever happens, `close` ends every process of the hosts and removes the namespaces.
+`iptables`. Whatever happens, `close` ends every process of the hosts and removes the namespaces; those of a
+process that was killed are removed by the next one that makes hosts.
 
 This module knows no system and no protocol.
 """
@@ -10,12 +11,14 @@ This module knows no system and no protocol.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Collection, Sequence
 from contextlib import suppress
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -24,6 +27,9 @@ from antiphon.conformance.run.cluster.relay import Pair
 __all__ = ["Hosts", "NoHosts"]
 
 _ENDS_S = 10.0
+
+_NAMED = re.compile(r"antiphon-(\d+)-(?:\d+|hub)\b")
+"""Name of a namespace, with the number of the process that made it."""
 
 
 class NoHosts(OSError):
@@ -55,6 +61,7 @@ class Hosts:
             raise NoHosts(f"{' and '.join(missing)} not found; on Debian: apt-get install iproute2 iptables")
         if os.geteuid() != 0:
             raise NoHosts("network namespaces need root: run the command as root, or in a container as root")
+        _remove_left()
         try:
             self._make()
         except NoHosts:
@@ -101,15 +108,7 @@ class Hosts:
     def close(self) -> None:
         """End the processes of all hosts and remove the namespaces. A second call does nothing."""
         for name in self._made:
-            for _ in range(50):
-                running = _processes(name)
-                if not running:
-                    break
-                for process in running:
-                    with suppress(ProcessLookupError):
-                        os.kill(process, signal.SIGKILL)
-                time.sleep(0.02)
-            _done(["ip", "netns", "del", name])
+            _remove(name)
         self._made.clear()
 
     # Namespaces ---------------------------------------------------------------------------------------------
@@ -163,6 +162,27 @@ def _done(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(  # noqa: S603 - one of the commands of this module
         command, capture_output=True, text=True, check=False, timeout=_ENDS_S
     )
+
+
+def _remove(name: str) -> None:
+    """End the processes of a namespace, and remove it."""
+    for _ in range(50):
+        running = _processes(name)
+        if not running:
+            break
+        for process in running:
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        time.sleep(0.02)
+    _done(["ip", "netns", "del", name])
+
+
+def _remove_left() -> None:
+    """Remove the namespaces of commands that were killed: their owners, by number, run no more."""
+    for line in _done(["ip", "netns", "list"]).stdout.splitlines():
+        named = _NAMED.match(line)
+        if named is not None and not Path(f"/proc/{named[1]}").exists():
+            _remove(named[0])
 
 
 def _processes(name: str) -> list[int]:
