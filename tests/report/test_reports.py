@@ -121,7 +121,7 @@ def test_in_junit_a_violation_is_a_failure_and_the_unknown_an_error() -> None:
         "states": "7", "complete": "true", "seconds": "1.500", "outcome": "violated", "reproduce": "again",
     }  # fmt: skip
     (failure,) = root.iter("failure")
-    assert (failure.text or "").splitlines() == ["a? <b>", "spec.py:12", "again: again"]
+    assert (failure.text or "").splitlines() == ["a\\x00 <b>", "spec.py:12", "again: again"]
 
 
 # SARIF -----------------------------------------------------------------------------------------------------
