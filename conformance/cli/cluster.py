@@ -10,14 +10,15 @@ import msgspec
 import typer
 from rich.text import Text
 
-from antiphon.conformance.cli import documents, options, output, reports, systems
+from antiphon.conformance.cli import documents, exercised, options, output, reports, systems
 from antiphon.conformance.cli.options import Reports, said
 from antiphon.conformance.cli.promised import Promise
 from antiphon.conformance.report.answers import Answer
 from antiphon.conformance.report.answers_of_runs import of_cluster
 from antiphon.conformance.report.words import counted
 from antiphon.conformance.run.cluster import ClusterResult, ClusterSettings, known_protocols, run_cluster
-from antiphon.conformance.run.swarm import FaultKind
+from antiphon.conformance.run.cluster.exercise import exercised_in
+from antiphon.conformance.run.swarm import FaultKind, Settings, joins_always
 from antiphon.impl.registry import LISTED
 
 _OPTIONS = {
@@ -76,6 +77,7 @@ def cluster(
         ),
     ] = 0.0,
     promise: Promise = None,
+    coverage: options.Coverage = None,
     directory: Annotated[Path, options.LOG] = Path("runs"),
     max_seconds: Annotated[float, options.MAX_SECONDS] = 120.0,
     json: options.Json = False,
@@ -90,6 +92,8 @@ def cluster(
     if system is not None:
         if protocol is not None:
             raise output.UsageProblem(f"{protocol}: a PROTOCOL or --system, not both")
+        if coverage is not None:
+            raise output.UsageProblem("--coverage is of a PROTOCOL: nothing looks into another system")
         _make(directory)
         asked = (system, processes, seed, only or (), minutes, promise or (), directory, max_seconds)
         return systems.run(*asked, json=json, reported=reported)
@@ -106,6 +110,8 @@ def cluster(
         )  # fmt: skip
     except ValueError as error:
         raise output.of_options(error, _OPTIONS) from error
+    if coverage is not None:
+        exercised.known(coverage, protocol, _alike(protocol, join=join))
     if not json:
         output.out().print(f"seed {seed}")
     _make(directory)
@@ -125,8 +131,12 @@ def cluster(
         join=join,
         only=only or (),
         minutes=minutes,
+        record=coverage is not None,
         console=output.err(),
     )
+    if coverage is not None:
+        seen = exercised_in(result.directory)
+        exercised.write_runs("cluster", coverage, protocol, _alike(protocol, join=join), seen, 1, None)
     reports.write(reported, lambda: Answer("cluster", (of_cluster(result, _repeating_command(result)),)))
     if json:
         record = msgspec.json.decode(result.record())
@@ -135,6 +145,17 @@ def cluster(
         )
     _print(result)
     return result.outcome.exit_code
+
+
+def _alike(protocol: str, *, join: bool) -> Settings:
+    """Return the settings of a swarm whose groups run the code that the processes run.
+
+    Raises:
+        UsageProblem: the protocol is none of the catalogue, so that nobody knows its code.
+    """
+    if protocol not in known_protocols() and protocol not in LISTED:
+        raise output.UsageProblem(f"--coverage is of a protocol by its name, and {protocol} is none")
+    return Settings(join=join or joins_always(protocol))
 
 
 def _make(directory: Path) -> None:

@@ -13,6 +13,7 @@ from antiphon.conformance.coverage.document import (
     CoverageError,
     CoverageFile,
     Exercise,
+    Method,
     added,
     changed,
     code_of,
@@ -30,7 +31,7 @@ from antiphon.model.engines import transitions_of
 from antiphon.model.notation import compact_step
 from antiphon.spec.lang import Program, State, Step
 
-__all__ = ["known", "names_of", "of_present_code", "recorded", "write", "write_swarm"]
+__all__ = ["known", "names_of", "of_present_code", "recorded", "write", "write_runs"]
 
 
 @contextmanager
@@ -52,7 +53,7 @@ def recorded(file: Path | None, protocol: str, binding: Binding) -> Iterator[tup
 
 
 def known(file: Path, protocol: str, settings: Settings) -> Seen:
-    """Return what the file of `--coverage` has, for a swarm; nothing if there is no such file.
+    """Return what the file of `--coverage` has, for runs of groups; nothing if there is no such file.
 
     Raises:
         UsageProblem: it is no coverage of this protocol, or is about other code.
@@ -121,7 +122,8 @@ def write(file: Path | None, protocol: str, recorder: Recorder | None, entry: Ex
     _write(file, CoverageFile(protocol=protocol, code=code_of(recorder.modules), exercised=[entry]))
 
 
-def write_swarm(
+def write_runs(
+    method: Method,
     file: Path,
     protocol: str,
     settings: Settings,
@@ -129,15 +131,15 @@ def write_swarm(
     runs: int,
     model: tuple[Mapping[str, int | bool | str], Mapping[str, int], set[tuple[str, str]]] | None,
 ) -> None:
-    """Add what a swarm has exercised to the file of `--coverage`. `model` are the constants of the model
-    whose transitions were counted, how often each action was taken, and the names of the transitions.
+    """Add what runs of groups have exercised to the file of `--coverage`. `model` are the constants of the
+    model whose transitions were counted, how often each action was taken, and the names of the transitions.
 
     Raises:
         UsageProblem: the file is about other code, or cannot be written.
     """
     modules = _modules(protocol, settings)
     constants, actions, names = ({}, {}, set[tuple[str, str]]()) if model is None else model
-    entry = exercise("swarm", seen, constants=constants, runs=runs, actions=actions, transitions=names)
+    entry = exercise(method, seen, constants=constants, runs=runs, actions=actions, transitions=names)
     _write(file, CoverageFile(protocol=protocol, code=code_of(modules), exercised=[entry]))
 
 

@@ -283,7 +283,7 @@ def _keep_coverage(file: Path | None, protocol: str, report: SwarmReport, *, wit
     if file is not None and report.seen is not None:
         seeds = range(report.seed, report.seed + report.runs)
         model = _transitions(protocol, seeds, report.settings) if within else None
-        exercised.write_swarm(file, protocol, report.settings, report.seen, report.runs, model)
+        exercised.write_runs("swarm", file, protocol, report.settings, report.seen, report.runs, model)
 
 
 def _print_again(again: str, first: RunResult, seed: int, *, steer: bool, knows: bool) -> None:

@@ -41,7 +41,7 @@ __all__ = [
 
 N = TypeVar("N", int, str)
 
-Method = Literal["lockstep", "stateful", "swarm"]
+Method = Literal["lockstep", "stateful", "swarm", "cluster"]
 
 Constants = dict[str, int | bool | str]
 

@@ -253,3 +253,39 @@ def test_the_code_of_a_protocol_is_its_core_and_what_that_uses() -> None:
     assert "impl/protocols/total/process.py" in paths
     assert "impl/protocols/total/listed.py" not in paths
     assert "impl/protocols/core.py" not in paths
+
+
+def test_real_processes_are_in_the_same_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What each process has exercised, whatever became of it; with a swarm's runs beside it."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["cluster", "total", "--messages", "60", "--coverage", "c.json"]) == 0
+    assert main(["swarm", "total", "--seed", "1", "--runs", "5", "--jobs", "1", "--coverage", "c.json"]) == 0
+    document = read(tmp_path / "c.json", "total")
+    (real, drawn) = document.exercised
+    assert (real.method, real.runs, drawn.method) == ("cluster", 1, "swarm")
+    core = "impl/protocols/total/process.py"
+    assert len(set(real.branches[core]) & set(drawn.branches[core])) > 20
+    assert real.classes
+    assert len(list(tmp_path.glob("runs/*/exercised-*-0.json"))) == 3
+    capsys.readouterr()
+    assert main(["coverage", "total", "c.json"]) == 0
+    assert "cluster " in capsys.readouterr().out
+
+
+@pytest.mark.deep
+def test_processes_that_are_killed_have_exercised_something(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["--messages", "60", "--only", "crash", "--coverage", "c.json"]
+    assert main(["cluster", "irbp", *words]) == 0
+    (entry,) = read(tmp_path / "c.json", "irbp").exercised
+    assert any(file.startswith("impl/membership/") for file in entry.branches)
+    assert len(list(tmp_path.glob("runs/*/exercised-*-1.json"))) == 1, "one was started again"
+
+
+@pytest.mark.parametrize("more", [["--system", "corosync"], ["TOTAL:MBRSHIP:FRAG:NAK:COM"]])
+def test_what_nobody_looks_into_has_no_coverage(more: list[str], tmp_path: Path) -> None:
+    assert main(["cluster", *more, "--coverage", str(tmp_path / "c.json")]) == 64

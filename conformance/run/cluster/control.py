@@ -42,6 +42,8 @@ class Orders(msgspec.Struct, frozen=True, kw_only=True):
     log: str
     share: int
     membership: Membership
+    exercised: str = ""
+    """File for what the process exercises; none if it is empty."""
 
 
 class JoinOrders(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,6 +69,8 @@ class JoinOrders(msgspec.Struct, frozen=True, kw_only=True):
     logs: str
     state: str
     """File into which the process writes its state at `keep`."""
+    exercised: str = ""
+    """File for what the process exercises; none if it is empty."""
 
 
 class Bound(msgspec.Struct, frozen=True, tag_field="said", tag="bound"):

@@ -23,15 +23,17 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from antiphon.conformance.judge.trace import LogWriteError, LogWriter
 from antiphon.conformance.run.cluster import control
 from antiphon.conformance.run.cluster.application import Application
-from antiphon.conformance.run.cluster.protocols import member
+from antiphon.conformance.run.cluster.exercise import recorded
+from antiphon.conformance.run.cluster.protocols import member, run_as
 from antiphon.conformance.run.cluster.tracer import LogTracer
 from antiphon.impl.group import Group
 from antiphon.impl.loops import run
+from antiphon.impl.protocols.core import Implementation
 from antiphon.spec.lang.foreign import alive, end_process
 
 _PROGRESS_S = 0.1
@@ -59,27 +61,44 @@ async def _take_part(
     """Be a member of the group until the parent sends `stop`."""
     stop = asyncio.Event()
     _listen(lines, stop)
-    group = member(orders.header.protocol, orders.membership, bound, LogTracer(log, give_up))
+    name, members = orders.header.protocol, orders.membership.processes
+    if orders.exercised:
+        with recorded(orders.exercised, run_as(name), members) as (watched, keep):
+            await _with_member(orders, watched, bound, log, stop, keep)
+    else:
+        await _with_member(orders, name, bound, log, stop, lambda: None)
+
+
+async def _with_member(
+    orders: control.Orders,
+    protocol: str | Implementation[Any],
+    bound: socket.socket,
+    log: LogWriter,
+    stop: asyncio.Event,
+    keep: Callable[[], None],
+) -> None:
+    group = member(protocol, orders.membership, bound, LogTracer(log, give_up))
     if orders.membership.key is not None and not group.encrypted:
         raise ValueError(f"{orders.header.protocol} makes members without the key that a Membership has")
     async with group:
         application = Application(group, orders.header, orders.share, log)
         work = asyncio.create_task(application.run())
-        speaking = asyncio.create_task(_speak(application, group))
+        speaking = asyncio.create_task(_speak(application, group, keep))
         told = asyncio.create_task(stop.wait())
         await asyncio.wait([work, speaking, told], return_when=asyncio.FIRST_COMPLETED)
         speaking.cancel()
     await work
 
 
-async def _speak(application: Application, group: Group) -> None:
-    """Report at intervals the application's progress and what its member waits for, and report once that it
-    has finished.
+async def _speak(application: Application, group: Group, keep: Callable[[], None]) -> None:
+    """Report at intervals the application's progress and what its member waits for, keep what has been
+    exercised, and report once that it has finished.
     """
     finished = asyncio.create_task(application.finished.wait())
     while not finished.done():
         await asyncio.wait([finished], timeout=_PROGRESS_S)
         waits = tuple(map(str, group.waits))
+        keep()
         say(control.Progress(application.delivered, application.broadcast, waits, group.waiting_s))
     say(control.Finished(application.delivered))
     await asyncio.Event().wait()

@@ -32,6 +32,7 @@ from antiphon.conformance.judge.trace import (
 )
 from antiphon.conformance.run.cluster import control
 from antiphon.conformance.run.cluster.changing.whole_run import run_changing
+from antiphon.conformance.run.cluster.exercise import EXERCISED
 from antiphon.conformance.run.cluster.processes import Node, NodeFailed
 from antiphon.conformance.run.cluster.progress import Display, display
 from antiphon.conformance.run.cluster.protocols import Membership
@@ -63,6 +64,7 @@ def run_cluster(
     only: Sequence[FaultKind] = (),
     quiet: bool = False,
     minutes: float = 0.0,
+    record: bool = False,
     console: Console | None = None,
 ) -> ClusterResult:
     """Run a cluster once, and judge its logs, which are in a new directory under `directory`.
@@ -71,7 +73,8 @@ def run_cluster(
     seconds after the others, one after another is stopped for `stop_s`, and the run is given up after
     `deadline_s`. With `join`, and always with "irbp", "rbp-reforming" and "vsc", members join, leave, crash
     and come back: `only` says which kinds of faults happen (`quiet`: none), and `minutes` for how long they
-    are repeated (0: each happens once). `console` shows the progress if it is a terminal.
+    are repeated (0: each happens once). With `record` the processes write what they exercise beside their
+    logs (`exercise.exercised_in`). `console` shows the progress if it is a terminal.
 
     Raises:
         ValueError: a setting is out of range; the message says which and what is allowed.
@@ -81,7 +84,7 @@ def run_cluster(
         protocol=protocol, processes=processes, messages=messages,
         loss=loss, duplication=duplication, reordering=reordering, seed=seed, encrypted=encrypted,
         late_s=late_s, stop_s=stop_s, deadline_s=deadline_s, join=join, only=tuple(only), quiet=quiet,
-        minutes=minutes,
+        minutes=minutes, record=record,
     )  # fmt: skip
     word = re.sub(r"\W+", "-", Path(protocol).name)
     home = _new_directory(Path(directory), f"{word}-{processes}x{messages}-{seed}")
@@ -207,7 +210,10 @@ def _orders(
         key=key,
     )
     log = str((home / log_name(process)).absolute())
-    return control.Orders(header=header, log=log, share=settings.share(process), membership=membership)
+    exercised = str((home / EXERCISED.format(process, 0)).absolute()) if settings.record else ""
+    return control.Orders(
+        header=header, log=log, share=settings.share(process), membership=membership, exercised=exercised
+    )
 
 
 def _new_directory(parent: Path, name: str) -> Path:

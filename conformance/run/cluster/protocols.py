@@ -65,9 +65,17 @@ def maker(protocol: str) -> Member:
     return _running(_hasty(protocol))
 
 
-def member(protocol: str, membership: Membership, bound: socket.socket, tracer: Tracer) -> Group:
-    """Make the member. Raises SpecError as `maker` does."""
-    return maker(protocol)(membership, bound, tracer)
+def member(
+    protocol: str | Implementation[Any], membership: Membership, bound: socket.socket, tracer: Tracer
+) -> Group:
+    """Make the member of a protocol, or of an implementation. Raises SpecError as `maker` does."""
+    made = maker(protocol) if isinstance(protocol, str) else _running(protocol)
+    return made(membership, bound, tracer)
+
+
+def run_as(protocol: str) -> Implementation[Any]:
+    """Return the implementation that processes run of a protocol in the catalogue."""
+    return _hasty(protocol)
 
 
 def group_of(

@@ -36,6 +36,8 @@ class ClusterSettings:
     kinds of faults, all if it is empty: loss, duplication and reordering with their probabilities, the others
     each once, or repeatedly for so many `minutes`, by which the deadline is extended. `quiet` means none.
     `late_s` and `stop_s` are for the other groups.
+
+    With `record` the processes of a protocol in the catalogue record what they exercise.
     """
 
     protocol: str = "rbp"
@@ -53,6 +55,7 @@ class ClusterSettings:
     only: tuple[FaultKind, ...] = ()
     quiet: bool = False
     minutes: float = 0.0
+    record: bool = False
 
     def __post_init__(self) -> None:
         """Check the settings.

@@ -23,13 +23,14 @@ import socket
 import sys
 import threading
 from collections import defaultdict
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any
 
 from antiphon.conformance.judge.trace import LogWriteError, digest
 from antiphon.conformance.run.cluster import control
 from antiphon.conformance.run.cluster.application import payload
+from antiphon.conformance.run.cluster.exercise import KEEP_S, recorded
 from antiphon.conformance.run.cluster.node import give_up, guarded, lines_of, say
 from antiphon.impl.errors import GroupClosed, GroupFailed
 from antiphon.impl.joined import JoinedGroup
@@ -188,15 +189,25 @@ async def _take_part(orders: control.JoinOrders, bound: socket.socket, lines: It
     implementation = listed(orders.protocol)
     assert implementation is not None, "the parent has looked"
     state, log = State(), MemberLog(orders.logs)
-    group = JoinedGroup(
-        orders.group, seeds=orders.seeds, bind=bound, advertise=orders.seeds[orders.process], key=orders.key,
-        name=f"p{orders.process}", expect=orders.expect, protocol=implementation, timeouts=orders.timeouts,
-        state=state if implementation.ordered else None, log=log,
-    )  # fmt: skip
-    async with group:
-        application = Application(orders, group, state, log)
-        _listen(lines, application)
-        await application.run()
+    with recorded(orders.exercised, implementation, len(orders.seeds)) as (watched, keep):
+        group = JoinedGroup(
+            orders.group, seeds=orders.seeds, bind=bound, advertise=orders.seeds[orders.process],
+            key=orders.key, name=f"p{orders.process}", expect=orders.expect, protocol=watched,
+            timeouts=orders.timeouts, state=state if implementation.ordered else None, log=log,
+        )  # fmt: skip
+        async with group:
+            keeping = asyncio.create_task(_keep(keep))
+            application = Application(orders, group, state, log)
+            _listen(lines, application)
+            await application.run()
+            keeping.cancel()
+
+
+async def _keep(keep: Callable[[], None]) -> None:
+    """Keep what has been exercised, again and again."""
+    while True:
+        await asyncio.sleep(KEEP_S)
+        keep()
 
 
 def _listen(lines: Iterator[bytes], application: Application) -> None:

@@ -32,6 +32,7 @@ from antiphon.conformance.run.cluster.changing.faults import (
     spared,
 )
 from antiphon.conformance.run.cluster.changing.hub import Hub
+from antiphon.conformance.run.cluster.exercise import EXERCISED
 from antiphon.conformance.run.cluster.processes import Node, NodeFailed
 from antiphon.conformance.run.cluster.relay import Pair
 from antiphon.conformance.run.cluster.settings import ClusterSettings
@@ -424,6 +425,9 @@ class Run:
             begun=self._begun[process],
             share=settings.share(process),
             every_s=0.0 if self._hurries else self._every_s,
+            exercised=(
+                str(self._home / EXERCISED.format(process, self._runs[process])) if settings.record else ""
+            ),
             logs=str(self._home.absolute()),
             state=str((self._home / STATE.format(process)).absolute()),
         )
