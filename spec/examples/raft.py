@@ -187,21 +187,21 @@ class RaftText(Spec):
         self.messages |= {AppendEntries(self.term[s], previous, before, mine[previous:], self.commit[s])}
 
     @action
-    def accept(self, s: Server, sent: Annotated[AppendEntries, In("messages")]) -> None:
+    def accept(self, s: Server, message: Annotated[AppendEntries, In("messages")]) -> None:
         """Append the leader's entries at s, which has the entry that they follow; they replace other entries
         that s may have there.
         """
         mine = self.log[s]
-        previous = sent.previous
-        new = sent.entries
-        require(sent.term == self.term[s] and not self.is_leader(s))
-        require(previous == 0 or (previous <= len(mine) and mine[previous - 1] == sent.previous_term))
+        previous = message.previous
+        new = message.entries
+        require(message.term == self.term[s] and not self.is_leader(s))
+        require(previous == 0 or (previous <= len(mine) and mine[previous - 1] == message.previous_term))
         length = previous + len(new)
         if mine[previous:length] != new:
             self.log[s] = mine[:previous] + new
         self.role[s] = Role.FOLLOWER
-        self.commit[s] = max(self.commit[s], min(sent.commit, length))
-        self.messages |= {Accepted(sent.term, s, length)}
+        self.commit[s] = max(self.commit[s], min(message.commit, length))
+        self.messages |= {Accepted(message.term, s, length)}
 
     @action
     def advance_commit(self, s: Server, length: Length) -> None:
@@ -223,15 +223,12 @@ class RaftText(Spec):
 
     @invariant
     def LogMatching(self) -> bool:
-        """Invariant: logs that have an entry in common are equal up to that entry. Of two logs the shorter
-        one is looked through, unless it is the beginning of the other.
-        """
+        """Invariant: logs that have an entry in common are equal up to that entry."""
         return all(
             self.log[a][i] != self.log[b][i] or self.log[a][:i] == self.log[b][:i]
             for a in self.each(Server)
             for b in self.each(Server)
-            if len(self.log[a]) <= len(self.log[b]) and self.log[a] != self.log[b][: len(self.log[a])]
-            for i in range(len(self.log[a]))
+            for i in range(min(len(self.log[a]), len(self.log[b])))
         )
 
     @invariant

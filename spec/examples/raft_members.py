@@ -22,6 +22,7 @@ from antiphon.spec.lang import (
     Set,
     action,
     everywhere,
+    invariant,
     mutation,
     record,
     require,
@@ -135,6 +136,19 @@ class RaftMembersText(RaftText):
         require(self.commit[s] <= length)
         self.role[s] = Role.FOLLOWER
         self.commit[s] = length
+
+    @invariant
+    def LogMatching(self) -> bool:
+        """Invariant: logs that have an entry in common are equal up to that entry. Of two logs the shorter
+        one is looked through, unless it is the beginning of the other.
+        """
+        return all(
+            self.log[a][i] != self.log[b][i] or self.log[a][:i] == self.log[b][:i]
+            for a in self.each(Server)
+            for b in self.each(Server)
+            if len(self.log[a]) <= len(self.log[b]) and self.log[a] != self.log[b][: len(self.log[a])]
+            for i in range(len(self.log[a]))
+        )
 
     @witness
     def Changed(self) -> bool:

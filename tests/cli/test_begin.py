@@ -85,7 +85,7 @@ CAME: dict[str, tuple[dict[str, Any], str]] = {
 def test_the_project_needs_the_antiphon_that_wrote_it(
     antiphon: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
-    """What pip installed, by PEP 610, so that the CI of the project installs just that."""
+    """Its place is what pip has noted by PEP 610, so that the CI of the project installs just that."""
     came, line = CAME[where]
     monkeypatch.setattr(requirement.metadata, "distribution", lambda _: Installed(**came))
     answer = antiphon("init", tmp_path / "p")

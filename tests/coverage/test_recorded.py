@@ -258,7 +258,7 @@ def test_the_code_of_a_protocol_is_its_core_and_what_that_uses() -> None:
 def test_real_processes_are_in_the_same_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What each process has exercised, whatever became of it; with a swarm's runs beside it."""
+    """The branches and state classes of each process, with those of a swarm's runs beside them."""
     monkeypatch.chdir(tmp_path)
     assert main(["cluster", "total", "--messages", "60", "--coverage", "c.json"]) == 0
     assert main(["swarm", "total", "--seed", "1", "--runs", "5", "--jobs", "1", "--coverage", "c.json"]) == 0

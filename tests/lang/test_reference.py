@@ -120,7 +120,7 @@ def _value(bound: Program, state: State, name: str) -> object:
 
 
 def test_the_elements_of_a_large_set_are_looked_at_once_and_by_their_types() -> None:
-    """That two are equal is not enough: True is no 1, also where a set with a 1 was looked at before."""
+    """Two that are equal may have other types: True is no 1, also behind a set with a 1."""
     domain = program(Several).domains["numbers"]
     large = frozenset(range(100))
     assert domain.contains(large)

@@ -1,4 +1,4 @@
-"""What a process of a cluster exercises of its implementation, in a file that the parent reads.
+"""Coverage of the implementation by a process of a cluster, in a file that the parent reads.
 
 A process writes the file again and again, so that one that is killed leaves what it had exercised before.
 """

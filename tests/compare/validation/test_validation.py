@@ -267,7 +267,7 @@ def test_a_step_that_leaves_the_domains_is_an_error_of_the_constants_at_that_lin
 
 
 def test_arguments_that_another_action_has_do_not_matter() -> None:
-    """So a map gives all that a line tells, whatever kind of line it is; and in a look at the state too."""
+    """A map gives all that a line tells, whatever kind of line it is; and in a look at the state too."""
     bound = program(Post)
     more = {"to": 1, "parcel": lambda parcel: 1 / 0}
     told = [{"action": "send", "args": {"n": 0, **more}}, {"state": {"got": {0: 0}}, "args": more}]

@@ -343,7 +343,7 @@ def test_hosts_are_made_and_cut_or_it_is_said_why_not() -> None:
 
 @pytest.mark.deep
 def test_the_hosts_of_a_command_that_was_killed_are_removed_by_the_next() -> None:
-    """Those of a command that runs stay."""
+    """The hosts of a command that runs stay."""
     killed = f"antiphon-{_ended()}-0"
     mine = f"antiphon-{os.getppid()}-0"
     made = [subprocess.run(["ip", "netns", "add", name], check=False).returncode for name in (killed, mine)]
