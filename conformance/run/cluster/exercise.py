@@ -9,14 +9,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from antiphon.conformance.coverage.modules import modules_of
-from antiphon.conformance.coverage.recorder import Recorder, Seen
 from antiphon.impl.protocols.core import Implementation
 from antiphon.model.files import write_whole
+
+if TYPE_CHECKING:
+    from antiphon.conformance.coverage.recorder import Seen
 
 __all__ = ["EXERCISED", "exercised_in", "recorded"]
 
@@ -46,6 +47,9 @@ def recorded(
     if not file:
         yield protocol, lambda: None
         return
+    from antiphon.conformance.coverage.modules import modules_of  # here: few processes record
+    from antiphon.conformance.coverage.recorder import Recorder
+
     recorder, written = Recorder(modules_of(protocol, members)), [0.0]
 
     def keep(*, now: bool = False) -> None:
@@ -65,6 +69,8 @@ def recorded(
 
 def exercised_in(directory: Path) -> Seen:
     """Return what the processes of a run have exercised together."""
+    from antiphon.conformance.coverage.recorder import Seen  # here: a process of a cluster needs none of it
+
     found = Seen()
     for file in sorted(directory.glob(EXERCISED.format("*", "*"))):
         told = msgspec.json.decode(file.read_bytes(), type=_File)
