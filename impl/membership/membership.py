@@ -497,7 +497,7 @@ class Membership:
             case DatagramKind.ENDED:
                 self._ended_elsewhere(source, number)
             case DatagramKind.EXISTS:
-                self._exists_at = now
+                self._exists_at, self.refusal = now, None
                 self.addressed(address)
             case DatagramKind.STOPPED:
                 self.transfers.stopped(source, number)

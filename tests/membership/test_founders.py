@@ -14,6 +14,7 @@ import pytest
 from antiphon import Group
 from antiphon.impl.joined import JoinedGroup
 from antiphon.impl.membership import membership
+from antiphon.impl.membership.datagrams import HEAD, DatagramKind, No, encode
 from antiphon.impl.membership.detector import Timeouts
 from antiphon.impl.membership.member import Refused, View
 from antiphon.impl.protocols.core import Delivery
@@ -219,3 +220,14 @@ def test_a_process_whose_clock_was_set_back_before_the_group_began_is_in_it(
 
     monkeypatch.setattr(membership, "LISTENS", 60)
     asyncio.run(asyncio.wait_for(run(), 30))
+
+
+def test_a_refusal_that_is_out_of_date_is_not_told_again() -> None:
+    simulation = SimulatedMembers(2, 1, seeds=[0])
+    simulation.begin(1)
+    machine, at = simulation.life(1).machine, simulation.addresses[0]
+    refusal = HEAD.pack(DatagramKind.NO, 0) + encode(No("its address is a member's", final=False))
+    machine.datagram_received(bytes(16), at, refusal, 10.0)
+    assert machine.refusal == "its address is a member's"
+    machine.datagram_received(bytes(16), at, HEAD.pack(DatagramKind.EXISTS, 0), 20.0)
+    assert machine.refusal is None
