@@ -49,7 +49,9 @@ lint: install
 	$(BIN)/ruff check .
 	$(BIN)/mypy -p antiphon
 
+# In a fresh clone one process compiles all texts, beside mypy: else each worker does, 22 seconds of a processor each.
 pytest: install
+	@test -d tests/__pycache__ || $(BIN)/python -m pytest --collect-only --quiet $(PYTEST_ARGS) > /dev/null || true
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal $(PYTEST_ARGS)
 
 strength: install
