@@ -43,9 +43,9 @@ SHOWN = {
     "SimpleCrashByRegularView": ("irbp", 0),
     "MultipleCrashesByRegularView": ("irbp", 5),
     "PartitionByIView": ("irbp", 0),
-    "NoMoreInTheBuffers": ("irbp", 2),
+    "NoMoreInTheBuffers": ("irbp", 49),
     "PartitionByRegularView": ("irbp", 5),
-    "ReintegrationByIView": ("irbp", 2),
+    "ReintegrationByIView": ("irbp", 4),
     "ReintegrationByRegularView": ("irbp", 52),
 }
 """The protocol whose groups show each run, and the first draw that does."""
