@@ -860,7 +860,7 @@ def test_who_is_suspected_and_why_is_logged_and_counted(
     free_ports: Ports, caplog: pytest.LogCaptureFixture
 ) -> None:
     seeds = seeds_of(free_ports, 3)
-    quick = Timeouts(heartbeat_ms=50, suspect_ms=250, exclude_ms=500)
+    quick = Timeouts(heartbeat_ms=50, suspect_ms=250, exclude_ms=1_500)
 
     async def run() -> None:
         meter = Metrics()
@@ -877,7 +877,7 @@ def test_who_is_suspected_and_why_is_logged_and_counted(
             assert first.statistics.suspicions == {("suspected", Reason.NOBODY): 1}
             (one,) = first.suspected
             assert (one.of.name, one.kind, one.reason) == ("m2", "suspected", Reason.NOBODY)
-            assert 0.05 < one.silent_s < 0.5
+            assert 0.05 < one.silent_s < 1.5
             mine, its = (f'"127.0.0.1:{port}"' for _, port in (seeds[0], seeds[2]))
             reason, told = 'reason="nobody listens at its port"', meter.text()
             labels = f'address={mine},group="g",member="m0",of="m2",of_address={its},{reason}'
@@ -888,7 +888,9 @@ def test_who_is_suspected_and_why_is_logged_and_counted(
             view = await until(first, View)
             assert [member.name for member in view.failed] == ["m2"]
             assert first.suspected == ()
-            assert [one.kind for one in first.suspicions] == ["suspected", "given up"]
+            told_by = [[one.kind for one in group.suspicions] for group in (first, second)]
+            assert all(kinds[0] == "suspected" for kinds in told_by)
+            assert any(kinds[1:] == ["given up"] for kinds in told_by), "the other one only hears of the list"
             assert first.statistics.changes >= 2
             assert first.statistics.change_ms["agreement"] > 0.0
             assert "view 2 of 2 members, majority 2" in repr(first)
