@@ -26,7 +26,7 @@ from antiphon.impl.membership.member import Member
 from antiphon.impl.membership.reformation import Chance, Lists, Reformation
 from antiphon.impl.membership.succession import Next, Out, Roster
 from antiphon.impl.protocols.core import Delivery, Identifier, Implementation, Send
-from antiphon.impl.protocols.flush import Flushes, Report
+from antiphon.impl.protocols.flush import KEPT_BYTES_MAX, Flushes, Report
 from antiphon.impl.tracing import Tracer
 from antiphon.impl.transport.endpoint import Endpoint
 
@@ -37,8 +37,10 @@ _PIECE_BYTES = 2**14
 
 _MORE, _LAST = b"\x01", b"\x00"
 
-_MESSAGE_BYTES_MAX = 2**27
-"""The most bytes of a message of the change that a member takes from another one."""
+_MESSAGE_BYTES_MAX = 2 * KEPT_BYTES_MAX
+"""The most bytes of a message of the change that a member takes from another one. A change may hand over all
+that was kept for a late member.
+"""
 
 
 class Epoch:
@@ -84,7 +86,7 @@ class Epoch:
         self.rejected = 0
         """Number of items on links that were no message of the change."""
         self._links = Links(place, len(roster.members), segment_bytes_max=2 * _PIECE_BYTES)
-        self._pieces: list[list[bytes]] = [[] for _ in roster.members]
+        self._pieces = [bytearray() for _ in roster.members]
         self._released = {place}
         """Members that need no more datagrams, whether or not they have acknowledged everything."""
         self._encode = msgpack.Encoder().encode
@@ -127,12 +129,12 @@ class Epoch:
 
     def _item_received(self, sender: int, item: bytes, now: float) -> None:
         pieces = self._pieces[sender]
-        pieces.append(item[1:])
-        if item[:1] == _MORE and sum(map(len, pieces)) <= _MESSAGE_BYTES_MAX:
+        pieces += item[1:]
+        if item[:1] == _MORE and len(pieces) <= _MESSAGE_BYTES_MAX:
             return
-        self._pieces[sender] = []
+        self._pieces[sender] = bytearray()
         try:
-            message = self._decode(b"".join(pieces))
+            message = self._decode(pieces)
         except MsgspecError:
             self.rejected += 1
             return

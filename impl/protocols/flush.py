@@ -20,7 +20,9 @@ from msgspec import Meta, Struct
 from antiphon.impl.protocols.core import NATURAL_MAX, Delivery, Identifier, Natural, Payload
 
 __all__ = [
+    "HANDED_BYTES_MAX",
     "KEPT_BYTES",
+    "KEPT_BYTES_MAX",
     "MERGED_BYTES_MAX",
     "Body",
     "Flushes",
@@ -37,8 +39,18 @@ MERGED_BYTES_MAX = 2**22
 members that have not reported.
 """
 
+HANDED_BYTES_MAX = 2**24
+"""Largest number of bytes kept for external members that a change of the list gives to all for the sake of
+members that have reported. All wait while it travels, several times each way; who lacks more is lost.
+"""
+
 KEPT_BYTES = 64
 """Approximate number of bytes that a kept message takes beside its payload."""
+
+KEPT_BYTES_MAX = 2**27
+"""Largest number of stable bytes that each member of the core keeps while there are external members: three
+seconds of the highest rate that was measured on loopback.
+"""
 
 
 class Numbered(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
@@ -150,14 +162,15 @@ def merged_with_kept(
     """Merge reports, and add messages that a process of the core has stored for external processes. `kept`
     yields them by falling numbers.
 
-    Add all that the processes with a report lack: they live, and would be lost. If processes are `missing` in
-    the sense of `Flushes.merge`, which may lack anything, add more as far as MERGED_BYTES_MAX allows.
+    Add all that the processes with a report lack, as far as HANDED_BYTES_MAX allows: they live, and would be
+    lost. If processes are `missing` in the sense of `Flushes.merge`, which may lack anything, add more as far
+    as MERGED_BYTES_MAX allows.
     """
     lowest = min(report.settled for report in reports)
-    numbered, bodies, room = [], [], MERGED_BYTES_MAX
+    numbered, bodies, size = [], [], 0
     for number, name, payload in kept:
-        room -= len(payload) + KEPT_BYTES
-        if number <= lowest and (not missing or room < 0):
+        size += len(payload) + KEPT_BYTES
+        if size > (HANDED_BYTES_MAX if number > lowest else MERGED_BYTES_MAX if missing else 0):
             break
         numbered.append(Numbered(number, name))
         if name is not None:

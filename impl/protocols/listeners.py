@@ -23,7 +23,6 @@ from antiphon.impl.protocols.history import History, Ordered
 __all__ = [
     "EXTERNAL_AHEAD",
     "EXTERNAL_BYTES",
-    "KEPT_BYTES_MAX",
     "Gone",
     "Listeners",
     "ListenersSnapshot",
@@ -36,9 +35,6 @@ EXTERNAL_AHEAD = 64
 
 EXTERNAL_BYTES = 2**18
 """Number of bytes on their way to an external member from which on the member is sent no more."""
-
-KEPT_BYTES_MAX = 2**24
-"""Largest number of stable bytes that each member of the core keeps while there are external members."""
 
 Upto = Annotated[int, Meta(ge=0, le=NATURAL_MAX)]
 """Number that includes all before it; 0: none."""

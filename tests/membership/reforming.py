@@ -111,7 +111,7 @@ class Run:
         self.ends = ends
         self.random = random.Random(seed)
         self.count, self.now = count, 0.0
-        self.settings = structs.replace(FIGURE_25, kept_bytes=self.random.choice((2**24, 200)))
+        self.settings = structs.replace(FIGURE_25, kept_bytes=self.random.choice((FIGURE_25.kept_bytes, 200)))
         self.roster = Roster(1, tuple(_member(place) for place in range(count)), count)
         self.links: dict[tuple[int, int], deque[Any]] = {
             (p, q): deque() for p in range(count) for q in range(count) if p != q

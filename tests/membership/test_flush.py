@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from antiphon.impl.protocols.core import Identifier
 from antiphon.impl.protocols.flush import (
+    HANDED_BYTES_MAX,
     MERGED_BYTES_MAX,
     Body,
     Numbered,
@@ -173,11 +174,12 @@ def test_a_member_of_the_ring_tells_who_is_outside_how_far_it_is_and_nobody_else
 def test_a_change_hands_over_all_that_who_has_reported_lacks_and_a_part_for_the_silent() -> None:
     """A member that has reported lives, and would be lost for nothing."""
     size = MERGED_BYTES_MAX // 4
-    kept = [(number, Identifier(0, number), bytes(size)) for number in range(12, 0, -1)]
-    reports = [Report(12, (12, 0, 0), (), ()), Report(2, (2, 0, 0), (), ())]
+    assert HANDED_BYTES_MAX // size == 16
+    kept = [(number, Identifier(0, number), bytes(size)) for number in range(22, 0, -1)]
+    reports = [Report(22, (22, 0, 0), (), ()), Report(12, (12, 0, 0), (), ()), Report(2, (2, 0, 0), (), ())]
     handed = [
         len(merged_with_kept(some, kept, missing=missing).bodies)
-        for some in (reports, reports[:1])
+        for some in (reports, reports[:2], reports[:1])
         for missing in (False, True)
     ]
-    assert handed == [10, 10, 0, 3], "with 64 bytes beside each message four are more than there is room for"
+    assert handed == [15, 15, 10, 10, 0, 3], "with 64 bytes beside each there is no room for the last one"

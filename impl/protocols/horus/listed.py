@@ -38,7 +38,7 @@ from antiphon.impl.protocols.core import (
     source_flaw,
 )
 from antiphon.impl.protocols.deadlines import Deadlines
-from antiphon.impl.protocols.flush import Numbered, Report
+from antiphon.impl.protocols.flush import KEPT_BYTES_MAX, Numbered, Report
 from antiphon.impl.protocols.history import HistorySnapshot, Ordered
 from antiphon.impl.protocols.horus.calculus import STACK
 from antiphon.impl.protocols.horus.layers.layer import Layer, Receive
@@ -48,7 +48,6 @@ from antiphon.impl.protocols.horus.messages import Frame
 from antiphon.impl.protocols.horus.process import DEFAULTS, Core, Settings, Snapshot, made
 from antiphon.impl.protocols.listeners import (
     EXTERNAL_AHEAD,
-    KEPT_BYTES_MAX,
     Gone,
     ListenersSnapshot,
     Stable,

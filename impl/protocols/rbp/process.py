@@ -78,7 +78,7 @@ from antiphon.impl.protocols.core import (
     standing,
 )
 from antiphon.impl.protocols.deadlines import Deadlines
-from antiphon.impl.protocols.flush import KEPT_BYTES, Body, Report, merged_with_kept
+from antiphon.impl.protocols.flush import KEPT_BYTES, KEPT_BYTES_MAX, Body, Report, merged_with_kept
 from antiphon.impl.protocols.flush import Numbered as Reported
 from antiphon.impl.protocols.rbp.messages import (
     NUMBERS_ASKED_MAX,
@@ -135,7 +135,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     """
     backoff_max: int = 8
     """Largest multiple of the first waiting time; each expiry doubles it up to there; 1: no back-off."""
-    kept_bytes: int = 2**24
+    kept_bytes: int = KEPT_BYTES_MAX
     """Number of bytes that a process keeps, of messages that all have, for later external processes (section
     4.4.3).
     """

@@ -32,10 +32,9 @@ from antiphon.impl.protocols.core import (
     Wait,
     source_flaw,
 )
-from antiphon.impl.protocols.flush import Report
+from antiphon.impl.protocols.flush import KEPT_BYTES_MAX, Report
 from antiphon.impl.protocols.history import HistorySnapshot, Ordered
 from antiphon.impl.protocols.listeners import (
-    KEPT_BYTES_MAX,
     Gone,
     ListenersSnapshot,
     Stable,

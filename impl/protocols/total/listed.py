@@ -29,9 +29,9 @@ from msgspec.structs import replace
 from antiphon.impl.errors import Violation
 from antiphon.impl.protocols.core import Identifier, Send, source_flaw
 from antiphon.impl.protocols.deadlines import Deadlines
-from antiphon.impl.protocols.flush import Report
+from antiphon.impl.protocols.flush import KEPT_BYTES_MAX, Report
 from antiphon.impl.protocols.history import HistorySnapshot, Ordered
-from antiphon.impl.protocols.listeners import KEPT_BYTES_MAX, Gone, ListenersSnapshot, Stable
+from antiphon.impl.protocols.listeners import Gone, ListenersSnapshot, Stable
 from antiphon.impl.protocols.on_list import OnList
 from antiphon.impl.protocols.total.messages import Bcast, CumAck, Message, Request, Resend
 from antiphon.impl.protocols.total.process import DEFAULTS, SEQUENCER, Core, Settings, Snapshot, Timer
