@@ -2,12 +2,13 @@
 
 A terminal sends the signal to all. A child that received it would print a traceback, or could do nothing
 while it is importing. Children begin with the signal blocked, which they inherit; the parent receives it when
-they have begun, and ends them.
+they have begun, and ends them. A child whose parent was killed ends itself.
 """
 
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import threading
 from collections import deque
@@ -36,7 +37,7 @@ def done_by_children(
         BrokenProcessPool: a process was killed.
     """
     children: set[BaseProcess] = set()
-    with ProcessPoolExecutor(jobs, multiprocessing.get_context(method)) as pool:
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context(method), initializer=_end_with_parent) as pool:
         left, futures = iter(items), deque[Future[R]]()
         try:
             while True:
@@ -56,6 +57,18 @@ def done_by_children(
             for child in children:
                 child.terminate()
             raise
+
+
+def _end_with_parent() -> None:
+    """Let this child end when its parent does."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None, "this is a child"
+
+    def end() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=end, daemon=True).start()
 
 
 _beginning = threading.Lock()

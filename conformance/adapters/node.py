@@ -245,7 +245,7 @@ class Node:
     def _read(self, line: bytes) -> Heard:
         try:
             message = msgspec.json.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # the last: nested too deeply
             raise self.misbehaves("writes a line that is no JSON", line) from None
         if not isinstance(message, dict) or not isinstance(message.get("body"), dict):
             raise self.misbehaves("writes a line that is no object with `src`, `dest` and `body`", line)
@@ -260,6 +260,8 @@ class Node:
 
     def _reply(self, dest: Any, body: dict[str, Any], line: bytes) -> Heard:
         number = body.get("in_reply_to")
+        if not isinstance(number, int | None):
+            raise self.misbehaves("writes an `in_reply_to` that is no number", line)
         if number in self._answered:
             raise self.misbehaves(f"answers message {number} a second time", line)
         if number not in self.waiting:

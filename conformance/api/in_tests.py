@@ -262,11 +262,12 @@ class Questions:
 
 
 def _file_name(test: str) -> str:
-    """Return the beginning of the names of a test's files, of at most `NAME_BYTES`. A longer one is cut, and
-    ends with a number that no other test has.
+    """Return the beginning of the names of a test's files, of at most `NAME_BYTES`. One that is cut, or whose
+    parameters have other characters than names of files, ends with a number that no other test has.
     """
+    parameters = test.partition("[")[2]
     name = re.sub(r"[^\w.-]+", "-", test).strip("-")
-    if len(name.encode()) <= NAME_BYTES:
+    if len(name.encode()) <= NAME_BYTES and re.fullmatch(r"[\w.-]*]?", parameters):
         return name
     number = hashlib.sha256(test.encode()).hexdigest()[:8]
     return f"{name.encode()[: NAME_BYTES - 9].decode(errors='ignore')}-{number}"

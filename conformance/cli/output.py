@@ -87,7 +87,7 @@ def finish(document: Document) -> int:
 
 def print_json(document: Document | Error) -> None:
     """Print one JSON object on standard output."""
-    streams.document().write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n")
+    streams.write_json(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
 
 
 def table(*columns: str | tuple[str, dict[str, Any]]) -> Table:

@@ -129,7 +129,7 @@ def schema(
     if name not in SCHEMAS:
         raise output.UsageProblem(f"{name} is no kind of document; {known_names(name, SCHEMAS)}")
     text = msgspec.json.format(msgspec.json.encode(schema_of(name)), indent=2)
-    streams.document().write(text.decode() + "\n")
+    streams.write_json(text.decode())
     return 0
 
 

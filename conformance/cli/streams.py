@@ -6,11 +6,16 @@
 3. The exit code stays that of the verdict; where that is 0, it becomes 70.
 4. Foreign code may close or replace the streams, or their descriptors: they are restored before anything is
    printed. Output of such code goes to standard error where a command promises one document.
+5. A character that the encoding of a stream does not have is written as its number. In JSON all characters
+   that are not ASCII then are: so a document is JSON in any encoding.
 """
 
 from __future__ import annotations
 
+import io
+import json
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -19,6 +24,9 @@ from typing import Any, TextIO, cast
 from antiphon.spec.lang.calls import is_noted
 
 FAILURE = 70
+
+_LACKING = "backslashreplace"
+"""Treatment of a character that the encoding of a stream lacks, by the name that `codecs` gives it."""
 
 
 class NobodyReads(Exception):
@@ -88,6 +96,17 @@ def document() -> TextIO:
     return cast("TextIO", _answers[-1].out) if _answers else sys.stdout
 
 
+def write_json(text: str) -> None:
+    """Write one JSON document, whose text this is, and a line break, where a command prints its document."""
+    stream = document()
+    if not (stream.encoding or "utf-8").lower().startswith("utf"):
+        text = _NO_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    stream.write(text + "\n")
+
+
+_NO_ASCII = re.compile(r"[^\x00-\x7f]+")
+
+
 @contextmanager
 def only_documents() -> Iterator[None]:
     """Context in which output that is not written to `document` goes to standard error."""
@@ -130,6 +149,8 @@ class _Stream:
     def __init__(self, stream: TextIO, *, endless: bool = False, held: bool = False) -> None:
         self.failure: OSError | None = None
         self._stream, self._endless = stream, endless
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=_LACKING)
         self._held: list[str] | None = [] if held else None
         """Text that is written when the command ends: a process that is killed before has written nothing.
         A terminal is written to at once, since somebody may debug there.
@@ -181,7 +202,9 @@ class _Stream:
         if not _same(self._number, self._spare):
             os.dup2(self._spare, self._number)
         if not _usable(self._stream):
-            self._stream = open(self._number, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+            self._stream = open(  # noqa: SIM115
+                self._number, "w", encoding="utf-8", errors=_LACKING, closefd=False
+            )
 
     def release(self) -> None:
         """Close the spare copy of the file descriptor."""

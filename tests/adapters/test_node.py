@@ -62,6 +62,11 @@ def found(node: Node, *, steps: int = 1) -> Misbehaves:
         ("hear(); os.close(1); time.sleep(9)", "closes its standard output, and goes on running"),
         ("write('hello\\n'); time.sleep(9)", "writes a line that is no JSON: hello"),
         ("write(b'\\xff\\n'); time.sleep(9)", "writes a line that is no JSON: \\xff"),
+        ("write('[' * 9000 + ']' * 9000 + '\\n'); time.sleep(9)", "writes a line that is no JSON: [["),
+        (
+            "hear(); me = 'n0'; say('antiphon', type='init_ok', in_reply_to=[1])",
+            "writes an `in_reply_to` that is no number",
+        ),
         ("write('[1]\\n'); time.sleep(9)", "no object with `src`, `dest` and `body`: [1]"),
         ("hear(); me = 'n9'; say('antiphon', type='init_ok', in_reply_to=1)", "writes as 'n9', and is n0"),
         (

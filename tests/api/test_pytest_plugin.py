@@ -332,6 +332,7 @@ def test_names_of_files_are_cut_by_bytes_and_stay_different() -> None:
         assert len(name.encode()) <= 255 - len("-1000.itf.json")
         assert name.startswith("tests-test_a.py-test_b-語語")
     assert _file_name("tests/test_a.py::test_b[語]") == "tests-test_a.py-test_b-語"
+    assert len({_file_name(f"test_a.py::test_b[{value}]") for value in ("a b", "a/b", "a-b", "a:b")}) == 4
 
 
 @pytest.mark.deep

@@ -1,5 +1,6 @@
 """No outcome is lost to an output: what cannot be written is said before the work or after the report."""
 
+import json
 import os
 import resource
 import subprocess
@@ -99,6 +100,27 @@ def test_what_holds_has_no_counterexample_to_save_and_says_so(antiphon: Run, tmp
 def started(command: list[str], **streams: Any) -> subprocess.Popen[bytes]:
     """A command that was started."""
     return subprocess.Popen([*ANTIPHON, *command], stderr=subprocess.PIPE, **streams)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_verdict_does_not_depend_on_the_encoding_of_the_output(encoding: str) -> None:
+    """Neither has the characters of a verdict; a traceback's exit code would be that of a violation."""
+    environment = os.environ | {"PYTHONIOENCODING": encoding}
+    out, told = started(["check", "two-phase"], stdout=subprocess.PIPE, env=environment).communicate()
+    assert (out.splitlines()[-1], told) == (rb"\u2713 holds  two-phase", b"")
+
+
+def test_a_document_is_json_in_any_encoding(tmp_path: Path) -> None:
+    spec = tmp_path / "rad.py"
+    spec.write_text(
+        "from antiphon.spec.lang import Spec, invariant\n\n\nclass Rad(Spec):\n    größe: bool = False\n\n"
+        "    @invariant\n    def Läuft(self) -> bool:\n        return not self.größe\n",
+        encoding="utf-8",
+    )
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    running = started(["check", str(spec), "--json"], stdout=subprocess.PIPE, env=environment)
+    (report,) = json.loads(running.communicate()[0])["reports"]
+    assert report["verdicts"][0]["property"] == "Läuft"
 
 
 @pytest.mark.sampled(2)

@@ -7,6 +7,7 @@ for the variables that the specification has. This module judges nothing.
 
 from __future__ import annotations
 
+import codecs
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -29,6 +30,9 @@ from antiphon.spec.lang.foreign import foreign as boundary
 
 MAP_SECONDS = 5.0
 """Seconds that a map may take for a line."""
+
+_NO_JSON = (ValueError, RecursionError)
+"""Errors of reading JSON: no JSON, no UTF-8, or nested too deeply."""
 
 JSON = (".ndjson", ".jsonl", ".json")
 """Endings of the names of logs whose lines are JSON; a map gets the lines of other logs as text."""
@@ -53,7 +57,7 @@ def read_logs(program: Program, files: Sequence[str | Path], observe: Observe | 
 
 def _log(steps: Steps, file: Path, observe: Observe | None) -> Log:
     try:
-        data = file.read_bytes()
+        data = file.read_bytes().removeprefix(codecs.BOM_UTF8)
     except OSError as error:
         raise ObservationError(f"{file}: cannot be read: {error.strerror}") from error
     whole, _, last = data.rpartition(b"\n")
@@ -70,7 +74,7 @@ def _log(steps: Steps, file: Path, observe: Observe | None) -> Log:
 def _is_json(data: bytes) -> bool:
     try:
         json.loads(data)
-    except ValueError:  # so is what is no UTF-8
+    except _NO_JSON:
         return False
     return True
 
@@ -91,7 +95,7 @@ def _record(file: Path, number: int, line: str) -> Any:
         return line
     try:
         return json.loads(line)
-    except ValueError as error:
+    except _NO_JSON as error:
         raise ObservationError(f"{file}:{number}: not JSON: {error}") from error
 
 
@@ -115,7 +119,7 @@ def _foreign(text: str) -> foreign.ForeignRun | None:
     """Return the run of another tool that a file holds; None if it holds none."""
     try:
         data = json.loads(text)
-    except ValueError:
+    except _NO_JSON:
         return None
     if not foreign.is_foreign(data):
         return None

@@ -536,6 +536,17 @@ def test_a_map_says_of_a_line_nothing_one_thing_or_several(tmp_path: Path) -> No
     damaged.write_text('{"action": "send"}\n{"action": \n')
     with pytest.raises(ObservationError, match=r"run.ndjson:2: not JSON"):
         read_logs(program(Post), [damaged])
+    damaged.write_text('{"action": "send"}\n' + "[" * 9000 + "]" * 9000 + "\n")
+    with pytest.raises(ObservationError, match=r"run.ndjson:2: not JSON"):
+        read_logs(program(Post), [damaged])
+
+
+def test_a_log_may_begin_with_the_mark_of_its_encoding(tmp_path: Path) -> None:
+    """Windows writes it before the first line of UTF-8, where its shell redirects output."""
+    file = tmp_path / "run.ndjson"
+    file.write_text('{"action": "send"}\r\n', encoding="utf-8-sig")
+    (log,) = read_logs(program(Post), [file])
+    assert [(seen.line, seen.actions) for seen in log.observations] == [(1, ("send",))]
 
 
 def state(got: list[int], *parcels: tuple[int, int]) -> dict[str, Any]:

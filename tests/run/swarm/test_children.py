@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gc
+import signal
+import subprocess
+import sys
 import time
 import weakref
 
@@ -48,3 +51,21 @@ def test_whoever_leaves_early_ends_his_own_processes_alone() -> None:
     first.close()
     assert time.monotonic() - began < 30.0
     assert list(second) == [1, 2, 3]
+
+
+KILLED = """
+import os, signal, time
+from antiphon.conformance.children import done_by_children
+
+def stay(number):
+    os.kill(os.getppid(), signal.SIGKILL) if number else None
+    time.sleep(600.0)
+
+list(done_by_children(2, "fork", stay, range(2)))
+"""
+
+
+def test_processes_end_when_their_parent_is_killed() -> None:
+    """All of them have its standard output, which ends when the last of them has ended."""
+    ended = subprocess.run([sys.executable, "-c", KILLED], stdout=subprocess.PIPE, timeout=60, check=False)
+    assert ended.returncode == -signal.SIGKILL
