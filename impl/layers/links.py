@@ -158,6 +158,10 @@ class Links:
         """Put an item at the end of the queue to a member."""
         self._links[to].put(item)
 
+    def drop(self, to: int) -> None:
+        """Delete all that waits for a member or is on its way to it, for a member that needs nothing more."""
+        self._links[to].drop()
+
     def received(self, sender: int, data: bytes | memoryview, now: float) -> list[bytes] | str:
         """Return the items that are next on the link from `sender`, in order; or the reason why these bytes
         are no segment of the link, in which case nothing changes.
@@ -249,6 +253,13 @@ class _Link:
         """Queue an item for a segment."""
         self._waiting.append(item)
         self.queued_bytes += len(item) + ITEM_BYTES
+
+    def drop(self) -> None:
+        """Delete the items that wait, and those in flight."""
+        self._waiting.clear()
+        self._flying.clear()
+        self._resend.clear()
+        self.queued_bytes, self._resend_at = 0, None
 
     @property
     def owes(self) -> bool:

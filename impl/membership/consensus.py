@@ -32,9 +32,25 @@ from msgspec import Meta, Struct
 
 from antiphon.impl.protocols.core import NATURAL_MAX, Natural, Send
 
-__all__ = ["Ack", "Consensus", "Decide", "Estimate", "Message", "Nack", "Phase", "Proposal", "Snapshot"]
+__all__ = [
+    "Ack",
+    "Consensus",
+    "Decide",
+    "Estimate",
+    "Message",
+    "Nack",
+    "Phase",
+    "Proposal",
+    "Snapshot",
+    "coordinator",
+]
 
 V = TypeVar("V")
+
+
+def coordinator(round_: int, members: int) -> int:
+    """Return the coordinator of a round."""
+    return round_ % members
 
 
 class Estimate(Struct, Generic[V], frozen=True, array_like=True, tag="estimate"):
@@ -133,7 +149,7 @@ class Consensus(Generic[V]):
 
     def coordinator(self, round_: int) -> int:
         """Return the coordinator of a round."""
-        return round_ % self.members
+        return coordinator(round_, self.members)
 
     @property
     def round(self) -> int:

@@ -19,6 +19,7 @@ from msgspec import MsgspecError, msgpack
 from antiphon.impl.errors import Rejection
 from antiphon.impl.layers import Layers
 from antiphon.impl.layers.links import Links
+from antiphon.impl.membership.consensus import Decide
 from antiphon.impl.membership.datagrams import HEAD, DatagramKind
 from antiphon.impl.membership.detector import Timeouts
 from antiphon.impl.membership.list_change import Flush, ListChange
@@ -34,6 +35,11 @@ __all__ = ["Epoch"]
 
 _PIECE_BYTES = 2**14
 """Number of bytes of a message of the change that travel as one item of a link."""
+
+_LARGE = 4 * _PIECE_BYTES
+"""Number of bytes from which on a decision is sent on late to the members that have not begun the next list
+by then: nearly all have, since the member that has decided first sends it to all.
+"""
 
 _MORE, _LAST = b"\x01", b"\x00"
 
@@ -61,7 +67,7 @@ class Epoch:
     ) -> None:
         """Take part in this list, which has the member `me`.
 
-        `timeouts` and `chance` are for a protocol that makes lists of its own within the epoch (Reformation).
+        `chance` is for a protocol that makes lists of its own within the epoch (Reformation).
 
         Raises:
             InvalidMembership: the name of the group is too long, or there are too many members.
@@ -87,6 +93,12 @@ class Epoch:
         """Number of items on links that were no message of the change."""
         self._links = Links(place, len(roster.members), segment_bytes_max=2 * _PIECE_BYTES)
         self._pieces = [bytearray() for _ in roster.members]
+        self._patience_ms = timeouts.suspect_ms
+        self._told = False
+        """True if a member has sent this one the decision."""
+        self._relays: dict[int, bytes] = {}
+        """Decision for members that may have it already, and get it from the same member as this one."""
+        self._relay_at = 0.0
         self._released = {place}
         """Members that need no more datagrams, whether or not they have acknowledged everything."""
         self._encode = msgpack.Encoder().encode
@@ -106,7 +118,8 @@ class Epoch:
         roster, place, deliver = self.roster, self.me, self.endpoint.adopt
         if not implementation.reforms:
             external = implementation.external
-            return Flush(roster, place, cast(Flushes, self.endpoint.core), deliver, external=external)
+            core = cast(Flushes, self.endpoint.core)
+            return Flush(roster, place, core, deliver, external=external, patience_ms=timeouts.suspect_ms)
         lists = None if isinstance(self.endpoint, _Alone) else cast(Lists, self.endpoint.core)
         return Reformation(roster, place, lists, deliver, timeouts=timeouts, chance=chance, now=now)
 
@@ -139,6 +152,7 @@ class Epoch:
             self.rejected += 1
             return
         if self.change.flaw(message) is None:
+            self._told |= isinstance(message, Decide)
             self.change.receive(sender, message, now)
         else:
             self.rejected += 1
@@ -156,8 +170,15 @@ class Epoch:
         After that this member takes no more part in the list.
         """
         follows = self.change.go_on(now)
+        relays = self._told and isinstance(follows, Next)
+        data, encoded = b"", None
         for to, message in self.change.outputs():
-            self._send(to, self._encode(message))
+            if message is not encoded:  # the same one goes to all, and may be large
+                data, encoded = self._encode(message), message
+            if relays and isinstance(message, Decide) and len(data) > _LARGE:
+                self._relays[to], self._relay_at = data, now + self._patience_ms
+            else:
+                self._send(to, data)
         if self.change.moved() and isinstance(self.endpoint, Endpoint):
             self.endpoint.count_on(self.change.ordering)
             if not self.stopped:
@@ -174,6 +195,10 @@ class Epoch:
 
     def tick(self, now: float) -> None:
         """Run the timers that are due, of the protocol and of the change."""
+        if self._relays and now >= self._relay_at:
+            for to, data in self._relays.items():
+                self._send(to, data)
+            self._relays = {}
         if self.linked:
             self._links.tick(now)
         if not self.stopped and not self.over:
@@ -182,7 +207,8 @@ class Epoch:
     def next_deadline(self) -> float | None:
         """Return the time at which `tick`, and then `go_on`, has something to do; or None."""
         if self.over:
-            return self._links.next_deadline()
+            due = self._links.next_deadline()
+            return min(self._relay_at, due or self._relay_at) if self._relays else due
         if not self.linked and not self.change.called:  # the usual case
             return self.endpoint.next_deadline()
         deadlines = [self._links.next_deadline(), self.change.next_deadline()]
@@ -202,13 +228,20 @@ class Epoch:
 
     def is_owed(self, places: Iterable[int]) -> bool:
         """Return True if one of these members has not acknowledged all datagrams of the change that were sent
-        to it.
+        to it, or may need a decision that is sent on later.
         """
-        return any(self._links.owes(place) for place in places if place not in self._released)
+        return any(
+            self._links.owes(place) or place in self._relays
+            for place in places
+            if place not in self._released
+        )
 
     def release(self, place: int) -> None:
-        """Record that the member at this place needs no more datagrams of this list."""
-        self._released.add(place)
+        """Record that the member at this place needs no more datagrams of this list, which has ended here."""
+        if place not in self._released:
+            self._released.add(place)
+            self._links.drop(place)
+            self._relays.pop(place, None)
 
     def __repr__(self) -> str:
         of = f"{len(self.change.ordering)} of {len(self.roster.members)}"

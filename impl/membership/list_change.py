@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from antiphon.impl.membership import view_change
+from antiphon.impl.membership.consensus import Estimate, coordinator
 from antiphon.impl.membership.member import Member
 from antiphon.impl.membership.succession import Next, Out, Roster, Succession
 from antiphon.impl.membership.view_change import Kind, Message, ViewChange
@@ -118,15 +119,37 @@ class ListChange(Protocol):
 
 
 class Flush:
-    """List change of figures 32 and 34, made of a `ViewChange` and, with the core, a `Succession`."""
+    """List change of figures 32 and 34, made of a `ViewChange` and, with the core, a `Succession`.
+
+    A member that has adopted the proposal of a round goes on to the next round at once, as figure 6 of
+    Chandra and Toueg has it, and sends an estimate, which is as large as all that the change hands over. The
+    decision is on its way then, unless the coordinator has failed. So the estimate is held back for
+    `patience_ms`, or until the coordinator is suspected. Who has the decision never sends it. To others it
+    looks like a slow network.
+    """
 
     messages = Message
 
     def __init__(
-        self, roster: Roster, me: int, core: Flushes, deliver: Callable[[Report], bool], *, external: bool
+        self,
+        roster: Roster,
+        me: int,
+        core: Flushes,
+        deliver: Callable[[Report], bool],
+        *,
+        external: bool,
+        patience_ms: float,
     ) -> None:
-        """Begin without a call for a change; the parameters are those of `Succession` and `ViewChange`."""
+        """Begin without a call for a change; the other parameters are those of `Succession` and
+        `ViewChange`.
+        """
         self._core = core
+        self._me = me
+        self._patience_ms = patience_ms
+        self._suspected: frozenset[int] = frozenset()
+        self._held: list[tuple[float, Send[Estimate[Any]]]] = []
+        """Estimates that are held back, each with the time up to which it is."""
+        self._now = 0.0
         self._change = ViewChange(me, len(roster.members), external=external)
         self._succession = Succession(roster, me, core, deliver, self._change)
         self.stopped = False
@@ -177,6 +200,7 @@ class Flush:
 
     def suspect(self, suspected: frozenset[int], given_up: frozenset[int]) -> None:
         """Suspect these members from now on, and no others; those that are given up are among them."""
+        self._suspected = suspected
         self._change.suspect(suspected, given_up)
 
     def call(self, kind: Kind) -> None:
@@ -204,7 +228,7 @@ class Flush:
         """Report, propose and adopt, as far as each is possible. Return what follows the epoch once that is
         known, else None.
         """
-        change = self._change
+        change, self._now = self._change, now
         if change.called and not self._called_at:
             self._called_at = self._complete_at = now
         self._succession.report()
@@ -219,12 +243,28 @@ class Flush:
         return False
 
     def outputs(self) -> list[Send[Any]]:
-        """Return, once, the messages to send on reliable links, in order."""
-        return list(self._change.outputs())
+        """Return, once, the messages to send on reliable links, in order. What was held back comes first."""
+        queue: list[tuple[float, Send[Any]]] = [] if self._change.decision is not None else [*self._held]
+        queue += [(self._now + self._patience_ms, send) for send in self._change.outputs()]
+        self._held = []
+        out: list[Send[Any]] = []
+        for due, send in queue:
+            if due > self._now and self._may_wait(send.message):
+                self._held.append((due, send))
+            else:
+                out.append(send)
+        return out
+
+    def _may_wait(self, message: Any) -> bool:
+        """Return True for an estimate that is needless if the coordinator of the round before decides."""
+        if not isinstance(message, Estimate) or message.round == 1:
+            return False
+        before = coordinator(message.round - 1, self._change.members)
+        return before != self._me and before not in self._suspected
 
     def next_deadline(self) -> float | None:
-        """Return None: the change has no timer."""
-        return None
+        """Return the time at which an estimate is held back no longer, or None."""
+        return min((due for due, _ in self._held), default=None)
 
     def __repr__(self) -> str:
         return f"ends: {len(self._change.heard)} have reported" if self.called else "goes on"

@@ -462,6 +462,8 @@ class Membership:
             self.detector.heartbeat(source, now, hears=data[HEAD.size :] != DEAF)
         else:
             self.detector.heard(source, now)
+        if self._ended and kind <= DatagramKind.BEAT:  # it is on that list, and has ended those before
+            self._ended_elsewhere(source, number - 1)
         epoch = self.epoch
         if kind == DatagramKind.ENDPOINT and epoch is not None and number == epoch.roster.number:
             place = epoch.places.get(source)

@@ -197,6 +197,21 @@ def test_what_is_acknowledged_meanwhile_is_not_sent_again() -> None:
     assert one.outputs(START + 1) == []
 
 
+def test_what_a_member_needs_no_more_is_neither_owed_nor_sent_again_nor_kept() -> None:
+    one = windows(WINDOW)
+    for item in items(6):
+        one.send(1, item)
+    assert acknowledge(one, 1, 0b10, START + 5) == [2, 3, WINDOW + 1]
+    one.drop(1)
+    assert not one.owes(1)
+    assert (one.unacknowledged(1), one.full) == (0, False)
+    assert one.next_deadline() is None
+    assert acknowledge(one, 2, 0b1, START + 60) == [], "a late acknowledgement"
+    one.tick(START + 1_000)
+    assert one.outputs(START + 1_000) == []
+    assert one.silent
+
+
 def test_what_was_sent_twice_measures_no_round_trip_and_an_answer_ends_the_back_off() -> None:
     one = windows(2)
     for at in (START + 25, START + 75):

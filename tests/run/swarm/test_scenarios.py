@@ -46,7 +46,7 @@ SHOWN = {
     "NoMoreInTheBuffers": ("irbp", 49),
     "PartitionByRegularView": ("irbp", 5),
     "ReintegrationByIView": ("irbp", 4),
-    "ReintegrationByRegularView": ("irbp", 52),
+    "ReintegrationByRegularView": ("irbp", 99),
 }
 """The protocol whose groups show each run, and the first draw that does."""
 
