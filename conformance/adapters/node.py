@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import msgspec
 
@@ -35,6 +35,17 @@ from antiphon.conformance.adapters.messages import (
     StepDone,
 )
 from antiphon.spec.lang.foreign import writable
+
+
+class Watch(Protocol):
+    """Onlooker of a node: is shown each message to it, and the state that it reports after each step."""
+
+    def given(self, message: Mapping[str, Any]) -> None:
+        """Look at a message to the node."""
+
+    def told(self, state: Mapping[str, Any]) -> None:
+        """Look at a state of the node: the values of its variables by name, as JSON has them."""
+
 
 REPLY_SECONDS = 5.0
 """Seconds that a node may take for a reply, unless others are asked for."""
@@ -115,6 +126,7 @@ class Node:
         names: the names of all nodes.
         can: its abilities, after `init`.
         disk: its directory, which outlives it.
+        watch: the onlooker, or None.
     """
 
     def __init__(
@@ -125,13 +137,14 @@ class Node:
         home: str | Path,
         *,
         reply_s: float = REPLY_SECONDS,
+        watch: Watch | None = None,
     ) -> None:
         """Start the program. `home` is a directory for what the node keeps.
 
         Raises:
             CommandError: it cannot be started.
         """
-        self.name, self.names, self.reply_s = name, tuple(names), reply_s
+        self.name, self.names, self.reply_s, self.watch = name, tuple(names), reply_s, watch
         home = Path(home)
         self.disk = home / f"{name}.disk"
         self.disk.mkdir(parents=True, exist_ok=True)
@@ -186,6 +199,8 @@ class Node:
         assert isinstance(done, StepDone), "`take` has seen that it is"
         if "state" in self.can and done.state is None:
             raise self.misbehaves("ends a step without `state`, which it says that it can")
+        if self.watch is not None and done.state is not None:
+            self.watch.told(done.state)
         return Done(tuple(lines), done.wake_ns, done.state)
 
     def ask(self, body: dict[str, Any], src: str = US) -> tuple[Heard, list[Heard]]:
@@ -226,6 +241,8 @@ class Node:
         """Write a line: a message, or bytes as they are."""
         line = message if isinstance(message, bytes) else msgspec.json.encode(message)
         self._dialogue.append((">", line))
+        if self.watch is not None and not isinstance(message, bytes):
+            self.watch.given(message)
         self.child.tell(line + b"\n")
 
     # What it writes -----------------------------------------------------------------------------------------

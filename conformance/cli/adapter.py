@@ -14,12 +14,13 @@ from rich.text import Text
 from antiphon.conformance.adapters.cases import CaseResult, check_adapter, outcome_of
 from antiphon.conformance.adapters.child import CommandError
 from antiphon.conformance.adapters.node import REPLY_SECONDS
-from antiphon.conformance.cli import documents, options, output, reports
+from antiphon.conformance.cli import documents, exercised, options, output, reports
 from antiphon.conformance.cli.lockstep import walked
 from antiphon.conformance.cli.options import Limits, Reports, Variant, said
 from antiphon.conformance.cli.progress import working
 from antiphon.conformance.cli.promised import Promise
 from antiphon.conformance.compare.bindings.foreign import Foreign, ForeignBinding
+from antiphon.conformance.coverage.document import exercise
 from antiphon.conformance.judge.history import RELIABLE_BROADCAST
 from antiphon.conformance.report.answers import Answer
 from antiphon.conformance.report.answers_of_runs import of_adapter_check, of_foreign
@@ -146,6 +147,7 @@ def run(
             show_default=False,
         ),
     ] = None,
+    coverage: options.Coverage = None,
     json: options.Json = False,
     *,
     reported: Reports,
@@ -166,10 +168,16 @@ def run(
     if not json:
         output.out().print(f"seed {chosen}")
     try:
-        with working(f"running {program[0]}", output.err()):
-            report = run_foreign(program, runs=runs, seed=chosen, settings=settings)
+        with (
+            exercised.recorded_program(coverage, shlex.join(program)) as recorder,
+            working(f"running {program[0]}", output.err()),
+        ):
+            report = run_foreign(program, runs=runs, seed=chosen, settings=settings, watch=recorder)
     except CommandError as error:
         raise output.UsageProblem(str(error)) from error
+    if recorder is not None:
+        entry = exercise("adapter run", recorder.seen, runs=len(report.runs))
+        exercised.write(coverage, shlex.join(program), recorder, entry)
     homes = _kept(report, log)
     again = _again(report, chosen, runs)
     reports.write(
@@ -312,6 +320,7 @@ def lockstep(
     engine: Annotated[Literal["generated", "reference"], options.ENGINE] = "generated",
     reply_seconds: ReplySeconds = REPLY_SECONDS,
     save: options.Save = None,
+    coverage: options.Coverage = None,
     json: options.Json = False,
     *,
     variant: Variant,
@@ -340,7 +349,7 @@ def lockstep(
         return walked(
             shlex.join(program), binding, [*again, specification, *program], limits=limits,
             max_transitions=max_transitions, sample=sample, seed=seed, fault=None, engine=engine, save=save,
-            json=json, reported=reported, replays=False,
+            json=json, reported=reported, coverage=coverage, foreign=specification,
         )  # fmt: skip
     finally:
         binding.close()

@@ -6,6 +6,7 @@ transitions of a bounded model its swarms have exercised.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +16,7 @@ import typer
 from antiphon.conformance.cli import documents, exercised, options, output
 from antiphon.conformance.cli.options import Constants, Limits
 from antiphon.conformance.cli.progress import working
-from antiphon.conformance.compare.bindings import bound_protocol
+from antiphon.conformance.compare.bindings import Binding, bound_protocol
 from antiphon.conformance.coverage.branches import Branch
 from antiphon.conformance.coverage.document import CoverageFile, Exercise, joined
 from antiphon.conformance.coverage.report import ModelCoverage, never_taken, of_models
@@ -24,6 +25,8 @@ from antiphon.conformance.report.documents import trace_document
 from antiphon.conformance.report.words import counted, settings
 from antiphon.model.notation import compact_step
 from antiphon.model.verdict import Outcome
+from antiphon.programs import program
+from antiphon.spec.lang import Program
 
 if TYPE_CHECKING:  # Spark is an extra
     from antiphon.conformance.spark.coverage import Coverage, Exercised
@@ -69,13 +72,19 @@ def _of_files(
     protocol: str, files: list[Path], limits: Limits, action: str | None, save: Path | None, *, json: bool
 ) -> int:
     """Report what the files of `--coverage` have."""
-    bound = bound_protocol(protocol)
     bounds = limits.explicit
     if bounds.states is None:
         bounds = replace(bounds, states=MOST_STATES)
     document = joined([exercised.of_present_code(file, protocol) for file in files])
+    bound = None if exercised.is_of_program(document) else bound_protocol(protocol)
+
+    def bind(specification: str, constants: Mapping[str, int | bool | str]) -> Binding | Program:
+        if bound is not None:
+            return bound.bind(**constants)
+        return program(specification).with_constants(**constants)
+
     with working(f"{protocol}: exploring the models", output.err()):
-        models = of_models(document, lambda told: bound.bind(**told), bounds)
+        models = of_models(document, bind, bounds)
     missing = never_taken(document)
     ways = [each for model in models for each in model.actions if each.never is not None]
     if action is not None:
@@ -88,7 +97,9 @@ def _of_files(
     if near is not None and near.never is not None and (action is not None or save is not None):
         output.out().print()
         output.print_trace(near.never)
-        if saved:
+        if saved and bound is None:
+            output.out().print(f"trace saved: {saved}; antiphon show {saved} draws it", soft_wrap=True)
+        elif saved:
             _print_saved(saved)
     return 0
 
@@ -138,9 +149,9 @@ def _files_document(
         protocol=document.protocol,
         methods=[
             documents.MethodCoverage(
-                method=each.method, constants=each.constants, runs=each.runs,
-                branches=sum(map(len, each.branches.values())), classes=len(each.classes),
-                transitions=_taken(each, models),
+                method=each.method, constants=each.constants, specification=each.specification,
+                runs=each.runs, branches=sum(map(len, each.branches.values())),
+                classes=len(each.classes), handlers=each.handlers, transitions=_taken(each, models),
             )
             for each in document.exercised
         ],
@@ -169,10 +180,16 @@ def _branches(document: CoverageFile) -> int:
 
 def _taken(method: Exercise, models: list[ModelCoverage]) -> int | None:
     """Return how many different transitions a method took; None if they were not counted."""
-    if not method.constants:
+    if not method.counts_transitions:
         return None
-    (model,) = [each for each in models if each.constants == method.constants]
+    model = _model_of(method, models)
     return sum(action.taken[model.methods.index(method)] for action in model.actions)
+
+
+def _model_of(method: Exercise, models: list[ModelCoverage]) -> ModelCoverage:
+    """Return the model whose transitions a method counts."""
+    (model,) = [each for each in models if any(method is one for one in each.methods)]
+    return model
 
 
 def _print_files(
@@ -181,20 +198,22 @@ def _print_files(
     console = output.out()
     all_, seen = _branches(document), document.seen()
     right = {"justify": "right", "no_wrap": True}
-    counts = [(name, right) for name in ("runs", "branches", "", "state classes", "transitions")]
-    table = output.table("method", *counts)
+    of_code = ("handlers",) if seen.handlers else ("branches", "")
+    names = ("runs", *of_code, "state classes", "transitions")
+    table = output.table("method", *((name, right) for name in names))
     for each in document.exercised:
         branches = sum(map(len, each.branches.values()))
+        of_code = (f"{len(each.handlers):,}",) if seen.handlers else (f"{branches:,}", _share(branches, all_))
         table.add_row(
-            each.method, f"{each.runs:,}", f"{branches:,}", _share(branches, all_), f"{len(each.classes):,}",
-            _share_of_model(each, models),
-        )  # fmt: skip
+            each.method, f"{each.runs:,}", *of_code, f"{len(each.classes):,}", _share_of_model(each, models)
+        )
     console.print(table)
     hit = sum(map(sum, seen.branches.values()))
+    taken = f"{hit:,} of {all_:,} branches taken ({_share(hit, all_)})"
+    told = f"handlers: {len(seen.handlers):,}" if seen.handlers else taken
     console.print(
-        f"{document.protocol}: {hit:,} of {all_:,} branches taken ({_share(hit, all_)}); "
-        f"state classes: {len(seen.classes):,}", style="bold",
-    )  # fmt: skip
+        f"{document.protocol}: {told}; state classes: {len(seen.classes):,}", style="bold", soft_wrap=True
+    )
     for model in models:
         numbers = {name: value for name, value in model.constants.items() if type(value) is int}
         for action in model.actions:
@@ -210,6 +229,9 @@ def _print_files(
                     f"({', '.join(settings(numbers))}){near}", soft_wrap=True,
                 )  # fmt: skip
     for each in document.exercised:
+        if lacking := sorted(seen.handlers.difference(each.handlers)):
+            told = f"{each.method} has not met the handlers {', '.join(lacking)}"
+            console.print(told, soft_wrap=True, highlight=False)
         others = frozenset[str]().union(
             *(other.classes for other in document.exercised if other is not each)
         )
@@ -230,8 +252,7 @@ def _share_of_model(method: Exercise, models: list[ModelCoverage]) -> str:
     taken = _taken(method, models)
     if taken is None:
         return "-"
-    (model,) = [each for each in models if each.constants == method.constants]
-    known = [action.transitions for action in model.actions]
+    known = [action.transitions for action in _model_of(method, models).actions]
     return f"{taken:,} of {'more' if None in known else f'{sum(filter(None, known)):,}'}"
 
 

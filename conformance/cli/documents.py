@@ -509,13 +509,17 @@ class Coverage(Document, tag="coverage", kw_only=True):
 
 
 class MethodCoverage(msgspec.Struct, kw_only=True):
-    """Counts of what one method has exercised; `transitions` is None if they were not counted."""
+    """Counts of what one method has exercised; `transitions` is None if they were not counted. `handlers` are
+    those of a program behind an adapter, by name.
+    """
 
     method: str
     constants: dict[str, int | bool | str]
+    specification: str = ""
     runs: int
     branches: int
     classes: int
+    handlers: list[str] = []
     transitions: int | None
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from types import ModuleType
 
 from antiphon.conformance.cli import output
-from antiphon.conformance.compare.bindings import Binding, bound_protocol
+from antiphon.conformance.compare.bindings import Binding, Guarded, bound_protocol
+from antiphon.conformance.compare.bindings.foreign import ForeignBinding
 from antiphon.conformance.coverage.document import (
     CoverageError,
     CoverageFile,
@@ -31,7 +32,10 @@ from antiphon.model.engines import transitions_of
 from antiphon.model.notation import compact_step
 from antiphon.spec.lang import Program, State, Step
 
-__all__ = ["known", "names_of", "of_present_code", "recorded", "write", "write_runs"]
+__all__ = [
+    "is_of_program", "known", "names_of", "of_present_code", "recorded", "recorded_program", "write",
+    "write_runs",
+]  # fmt: skip
 
 
 @contextmanager
@@ -45,11 +49,24 @@ def recorded(file: Path | None, protocol: str, binding: Binding) -> Iterator[tup
     if file is None:
         yield binding, None
         return
-    modules = _modules_beside(protocol, binding)
+    modules = [] if _is_foreign(binding) else _modules_beside(protocol, binding)
     _known(file, protocol, modules)
     recorder = Recorder(modules)
     with recorder.recording():
         yield recorder.bound(binding), recorder
+
+
+@contextmanager
+def recorded_program(file: Path | None, program: str) -> Iterator[Recorder | None]:
+    """Context in which runs of a program behind an adapter can be shown to the recorder that is yielded; None
+    if there is no file for it.
+
+    Raises:
+        UsageProblem: the file exists, and is no coverage of this program.
+    """
+    if file is not None:
+        _known(file, program, ())
+    yield None if file is None else Recorder(())
 
 
 def known(file: Path, protocol: str, settings: Settings) -> Seen:
@@ -71,6 +88,8 @@ def of_present_code(file: Path, protocol: str) -> CoverageFile:
         document = read(file, protocol)
     except CoverageError as error:
         raise output.UsageProblem(str(error)) from error
+    if is_of_program(document):
+        return document
     bound = bound_protocol(protocol)
     modules = _modules_beside(protocol, bound.bind(**bound.small))
     if protocol in LISTED:  # a swarm has recorded groups whose members change
@@ -82,6 +101,15 @@ def of_present_code(file: Path, protocol: str) -> CoverageFile:
             f"{file}, and run again with --coverage {file}"
         )
     return document
+
+
+def is_of_program(document: CoverageFile) -> bool:
+    """Return True if a document is about a program behind an adapter, of which no code is here."""
+    return any(each.method.startswith("adapter") for each in document.exercised)
+
+
+def _is_foreign(binding: Binding) -> bool:
+    return isinstance(binding.binding if isinstance(binding, Guarded) else binding, ForeignBinding)
 
 
 def _modules_beside(protocol: str, binding: Binding) -> list[ModuleType]:

@@ -90,8 +90,8 @@ def walked(
     save: Path | None,
     json: bool,
     reported: Reports,
-    replays: bool = True,
     coverage: Path | None = None,
+    foreign: str = "",
 ) -> int:
     """Walk a binding, print and report the result, and return the exit code.
 
@@ -108,8 +108,9 @@ def walked(
         save: the file for the trace of a difference.
         json: True to print a document.
         reported: the reports that are asked for.
-        replays: True if `protocol` names the binding, so that a saved trace can be run on it again.
         coverage: the file to which what is exercised is added.
+        foreign: the specification of a program behind an adapter, which `protocol` starts; empty where
+            `protocol` names the binding, so that a saved trace can be run on it again.
     """
     if not json:
         output.out().print(f"seed {seed} (of the sample)")
@@ -125,13 +126,13 @@ def walked(
         )
     if recorder is not None:
         entry = exercise(
-            "lockstep", recorder.seen, constants=report.program.constants, complete=report.complete,
-            actions=report.fired,
+            "adapter lockstep" if foreign else "lockstep", recorder.seen, constants=report.program.constants,
+            specification=foreign, complete=report.complete, actions=report.fired,
             transitions=exercised.names_of(report.program, report.taken),
         )  # fmt: skip
         exercised.write(coverage, protocol, recorder, entry)
     trace = report.difference.trace if report.difference else None
-    saved = output.saved(save, trace, "difference", protocol if replays else "")
+    saved = output.saved(save, trace, "difference", "" if foreign else protocol)
     command = shlex.join(again)
     plain = getattr(getattr(binding, "binding", None), "cls", None)
     reports.write(
@@ -139,7 +140,7 @@ def walked(
     )
     if json:
         return output.finish(_document(protocol, report, saved))
-    return _print(protocol, report, saved, fault, replays=replays)
+    return _print(protocol, report, saved, fault, replays=not foreign)
 
 
 def _document(protocol: str, report: room.LockstepReport, saved: str | None) -> documents.Lockstep:

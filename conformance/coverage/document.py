@@ -1,8 +1,9 @@
 """Document of what runs have exercised, which `--coverage FILE` writes and `antiphon coverage` reads.
 
-One file is about one protocol. Each method that adds to it has an entry for each set of constants; runs of
-the same method and constants become one entry. Branches are numbers into the list of a file's branches; a
-file whose text has changed since makes an error, because its lines are others now.
+One file is about one protocol, or one program behind an adapter. Each method that adds to it has an entry for
+each set of constants; runs of the same method and constants become one entry. Branches are numbers into the
+list of a file's branches; a file whose text has changed since makes an error, because its lines are others
+now.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ __all__ = [
 
 N = TypeVar("N", int, str)
 
-Method = Literal["lockstep", "stateful", "swarm", "cluster"]
+Method = Literal["lockstep", "stateful", "swarm", "cluster", "adapter lockstep", "adapter run"]
 
 Constants = dict[str, int | bool | str]
 
@@ -62,28 +63,42 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
     Attributes:
         method: the method.
-        constants: the constants of the model whose transitions are counted; empty if none are.
+        constants: the constants of the model whose transitions are counted.
+        specification: the specification of that model, if the file is about a program behind an adapter.
         runs: the number of runs; a walk is one.
         complete: True if every transition of the model was taken.
         actions: how often each action of the specification was taken.
         transitions: the names of the different transitions, by action, if not complete.
         branches: the numbers of the branches that were taken, by file.
         classes: the state classes.
+        handlers: what a program behind an adapter was given, by the names of its handlers.
     """
 
     method: Method
     constants: Constants = {}
+    specification: str = ""
     runs: int = 0
     complete: bool = False
     actions: dict[str, int] = {}
     transitions: dict[str, list[str]] = {}
     branches: dict[str, list[int]] = {}
     classes: list[str] = []
+    handlers: list[str] = []
+
+    @property
+    def counts_transitions(self) -> bool:
+        """Return True if the runs were taken within a model."""
+        return bool(self.constants or self.specification or self.actions)
+
+    @property
+    def model(self) -> tuple[str, tuple[tuple[str, int | bool | str], ...]]:
+        """Return the specification and the constants of the model whose transitions are counted."""
+        return self.specification, tuple(sorted(self.constants.items()))
 
     @property
     def place(self) -> tuple[object, ...]:
-        """Return the method and the constants, which determine the entry."""
-        return self.method, tuple(sorted(self.constants.items()))
+        """Return the method and the model, which determine the entry."""
+        return self.method, self.model
 
 
 class CoverageFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -96,14 +111,14 @@ class CoverageFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     exercised: list[Exercise] = []
 
     def seen(self) -> Seen:
-        """Return the branches and state classes of all methods."""
+        """Return the branches, state classes and handlers of all methods."""
         found = Seen()
         for each in self.exercised:
             branches = {
                 file: bytes(at in taken for at in range(len(self.code[file].branches)))
                 for file, taken in ((file, set(taken)) for file, taken in each.branches.items())
             }
-            found = found.union(Seen(branches, frozenset(each.classes)))
+            found = found.union(Seen(branches, frozenset(each.classes), frozenset(each.handlers)))
         return found
 
 
@@ -118,19 +133,21 @@ def named_row(row: Row) -> str:
 
 
 def exercise(method: Method, seen: Seen, *, constants: Mapping[str, int | bool | str] | None = None,
-             runs: int = 1, complete: bool = False, actions: Mapping[str, int] | None = None,
+             specification: str = "", runs: int = 1, complete: bool = False,
+             actions: Mapping[str, int] | None = None,
              transitions: Iterable[tuple[str, str]] = ()) -> Exercise:  # fmt: skip
     """Return the entry of some runs; `transitions` are names with their actions."""
     by_action: dict[str, list[str]] = {}
     for action, name in sorted(set(transitions)):
         by_action.setdefault(action, []).append(name)
     return Exercise(
-        method=method, constants=dict(constants or {}), runs=runs, complete=complete,
+        method=method, constants=dict(constants or {}), specification=specification, runs=runs,
+        complete=complete,
         actions=dict(sorted((actions or {}).items())), transitions=by_action,
         branches={
             file: [at for at, hit in enumerate(taken) if hit] for file, taken in sorted(seen.branches.items())
         },
-        classes=sorted(seen.classes),
+        classes=sorted(seen.classes), handlers=sorted(seen.handlers),
     )  # fmt: skip
 
 
@@ -214,12 +231,13 @@ def added(file: Path, more: CoverageFile) -> CoverageFile:
 
 def _both(one: Exercise, other: Exercise) -> Exercise:
     return Exercise(
-        method=one.method, constants=one.constants, runs=one.runs + other.runs,
+        method=one.method, constants=one.constants, specification=one.specification,
+        runs=one.runs + other.runs,
         complete=one.complete or other.complete,
         actions=dict(sorted((Counter(one.actions) + Counter(other.actions)).items())),
         transitions=_unions(one.transitions, other.transitions),
         branches=_unions(one.branches, other.branches),
-        classes=sorted({*one.classes, *other.classes}),
+        classes=sorted({*one.classes, *other.classes}), handlers=sorted({*one.handlers, *other.handlers}),
     )  # fmt: skip
 
 

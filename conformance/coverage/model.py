@@ -20,6 +20,7 @@ from antiphon.model.engines import Transitions, transitions_of
 from antiphon.model.explore.explorer import Visitor, path, walk
 from antiphon.model.notation import compact_step
 from antiphon.model.trace import Trace, replay
+from antiphon.spec.lang import Program
 
 __all__ = ["Model", "Row", "key"]
 
@@ -44,18 +45,18 @@ def key(packed: int) -> bytes:
 
 
 class Model:
-    """All states and transitions of a binding's program within bounds; `complete` is True if there are no
-    others.
+    """All states and transitions of a program, or of a binding's, within bounds; `complete` is True if there
+    are no others.
     """
 
-    def __init__(self, binding: Binding, bounds: Bounds = UNBOUNDED) -> None:
+    def __init__(self, binding: Binding | Program, bounds: Bounds = UNBOUNDED) -> None:
         """Explore the model.
 
         Raises:
             SpecError: the specification has an error on the explored part.
         """
-        program = self.program = binding.program
-        self._binding = binding
+        program = self.program = binding if isinstance(binding, Program) else binding.program
+        self._binding = None if isinstance(binding, Program) else binding
         self._edges, moves = transitions_of(program), _Moves()
         self._space, explorer = walk(self._edges, moves, bounds)
         if self._space.failure is not None:
@@ -72,10 +73,12 @@ class Model:
 
     def rows(self, *, prompt: bool = True) -> Iterator[Row]:
         """Return all transitions, in the order of their states; without `prompt` all count as prompt, as of a
-        binding that does not say which process takes a step.
+        program alone, and of a binding that does not say which process takes a step.
         """
         step, told = self._edges.step, dict[int, tuple[str, str]]()
-        soon = self._prompt() if prompt else None
+        soon = None
+        if prompt and self._binding is not None:
+            soon = _Prompt(self._edges, self._moves, self._binding).found
         depth = 0
         for state, moves in enumerate(self._moves):
             while depth + 1 < len(self._levels) and self._levels[depth + 1] <= state:
@@ -85,10 +88,6 @@ class Model:
                 if number not in told:
                     told[number] = (compact_step(step(number)), step(number).action)
                 yield Row(before, *told[number], depth, state, soon is None or (state, number) in soon)
-
-    def _prompt(self) -> set[tuple[int, int]]:
-        """Return the prompt transitions, each as a state and the number of a step."""
-        return _Prompt(self._edges, self._moves, self._binding).found
 
     def trace(self, state: int, step: str) -> Trace:
         """Return a trace, executed by CPython, of a shortest path to a state and of this step from it."""

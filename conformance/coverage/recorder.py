@@ -6,7 +6,7 @@ that looks at the snapshots and passes every call on.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -14,8 +14,10 @@ from typing import Any
 
 from antiphon.conformance.compare.bindings import Binding, Effect, Guarded
 from antiphon.conformance.compare.bindings.binding import trait
+from antiphon.conformance.compare.bindings.foreign import ForeignBinding
 from antiphon.conformance.coverage.branches import recording
 from antiphon.conformance.coverage.classes import class_text, state_class
+from antiphon.conformance.coverage.handlers import handlers_of
 from antiphon.conformance.coverage.modules import path_of
 from antiphon.impl.protocols.core import Implementation, ProtocolCore, Send
 from antiphon.impl.tracing import Tracer
@@ -26,13 +28,15 @@ __all__ = ["Recorder", "Seen"]
 
 @dataclass
 class Seen:
-    """Branches and state classes that runs have exercised.
+    """Branches, state classes and handlers that runs have exercised.
 
-    `branches` has a byte for each branch of each file, 1 if it was taken; `classes` has the classes as text.
+    `branches` has a byte for each branch of each file, 1 if it was taken; `classes` has the classes as text;
+    `handlers` has the names of those of a program behind an adapter.
     """
 
     branches: dict[str, bytes] = field(default_factory=dict)
     classes: frozenset[str] = frozenset()
+    handlers: frozenset[str] = frozenset()
 
     def union(self, other: Seen) -> Seen:
         """Return what these runs or the others have exercised."""
@@ -40,7 +44,7 @@ class Seen:
         for file, taken in other.branches.items():
             mine = branches.get(file, bytes(len(taken)))
             branches[file] = bytes(map(int.__or__, mine, taken))
-        return Seen(branches, self.classes | other.classes)
+        return Seen(branches, self.classes | other.classes, self.handlers | other.handlers)
 
 
 class Recorder:
@@ -57,6 +61,7 @@ class Recorder:
         self._before: list[bytes] = []
         self._classes: set[Hashable] = set()
         self._texts: set[str] = set()
+        self._handlers: set[str] = set()
         self.news = False
 
     @contextmanager
@@ -72,7 +77,7 @@ class Recorder:
     def seen(self) -> Seen:
         """Return what the recorded runs have exercised."""
         branches = {file: bytes(taken) for file, taken in zip(self._files, self._taken, strict=True)}
-        return Seen(branches, frozenset(self._texts))
+        return Seen(branches, frozenset(self._texts), frozenset(self._handlers))
 
     def _look(self, state: object) -> None:
         """Record the class of a state."""
@@ -112,13 +117,28 @@ class Recorder:
 
     def bound(self, binding: Binding) -> Binding:
         """Return a binding whose states are recorded: the snapshots of processes, or the variables of a
-        binding that is the whole system.
+        binding that is the whole system; of programs behind an adapter what they are given and report.
         """
-        return _Bound(binding.binding if isinstance(binding, Guarded) else binding, self)
+        inner = binding.binding if isinstance(binding, Guarded) else binding
+        if isinstance(inner, ForeignBinding):
+            inner.watched_by(self)
+            return binding
+        return _Bound(inner, self)
 
     def after(self, binding: Binding, me: int, snapshot: Any) -> None:
         """Record the state of a process of a binding after a step."""
         self._look(binding.project(me, snapshot) if trait(binding, "whole") else snapshot)
+
+
+    # Programs behind an adapter -----------------------------------------------------------------------------
+
+    def given(self, message: Mapping[str, Any]) -> None:
+        """Record the handler that a message to a program meets."""
+        self._handlers.update(handlers_of(message))
+
+    def told(self, state: Mapping[str, Any]) -> None:
+        """Record the state that a program reports."""
+        self._look(state)
 
 
 class _Watched:

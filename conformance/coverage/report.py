@@ -17,6 +17,7 @@ from antiphon.conformance.coverage.document import Constants, CoverageFile, Exer
 from antiphon.conformance.coverage.model import Model
 from antiphon.model.bounds import Bounds
 from antiphon.model.trace import Trace
+from antiphon.spec.lang import Program
 
 __all__ = ["ActionCoverage", "ModelCoverage", "never_taken", "of_models"]
 
@@ -38,8 +39,11 @@ class ActionCoverage:
 
 @dataclass(frozen=True)
 class ModelCoverage:
-    """Coverage of the model with these constants by the methods that count its transitions."""
+    """Coverage of the model with these constants by the methods that count its transitions; `specification`
+    is that of the methods.
+    """
 
+    specification: str
     constants: Constants
     methods: tuple[Exercise, ...]
     actions: tuple[ActionCoverage, ...]
@@ -75,27 +79,34 @@ def _is_within(function: str, others: set[str]) -> bool:
 
 
 def of_models(
-    document: CoverageFile, bind: Callable[[Constants], Binding], bounds: Bounds
+    document: CoverageFile, bind: Callable[[str, Constants], Binding | Program], bounds: Bounds
 ) -> list[ModelCoverage]:
     """Return the coverage of each model whose transitions some method counts.
 
     Args:
         document: the document.
-        bind: gives the binding with these constants.
+        bind: gives the binding with these constants; or, for methods that name a specification, its program.
         bounds: how far models are explored.
 
     Raises:
         SpecError: a constant is unknown, or the specification has an error on the explored part.
     """
-    models: dict[tuple[tuple[str, Any], ...], list[Exercise]] = {}
+    models: dict[tuple[str, tuple[tuple[str, Any], ...]], list[Exercise]] = {}
     for each in document.exercised:
-        if each.constants:
-            models.setdefault(tuple(sorted(each.constants.items())), []).append(each)
-    return [_of_model(dict(told), methods, bind(dict(told)), bounds) for told, methods in models.items()]
+        if each.counts_transitions:
+            models.setdefault(each.model, []).append(each)
+    return [
+        _of_model(name, dict(told), methods, bind(name, dict(told)), bounds)
+        for (name, told), methods in models.items()
+    ]
 
 
 def _of_model(
-    constants: Constants, methods: list[Exercise], binding: Binding, bounds: Bounds
+    specification: str,
+    constants: Constants,
+    methods: list[Exercise],
+    binding: Binding | Program,
+    bounds: Bounds,
 ) -> ModelCoverage:
     inner = getattr(binding, "binding", binding)
     model = Model(inner, bounds)
@@ -124,4 +135,4 @@ def _of_model(
         actions.append(
             ActionCoverage(action, all_ if model.complete else None, tuple(taken), by_any, trace)
         )
-    return ModelCoverage(constants, tuple(methods), tuple(actions))
+    return ModelCoverage(specification, constants, tuple(methods), tuple(actions))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.adapters import references
 from tests.adapters.references import SPEC, made
 from tests.report.forms import read_junit
 
@@ -41,6 +42,47 @@ def test_a_right_program_holds_in_all_three_questions(antiphon: Run, right: list
     walked = antiphon("adapter", "lockstep", "--set", "messages=1", *ORDERED, *right)
     assert walked.code == 0
     assert "they agree in every transition, each after one way to its state" in walked.out
+
+
+def test_what_runs_and_a_walk_exercise_of_a_program_is_in_one_report(
+    antiphon: Run, right: list[str], tmp_path: Path
+) -> None:
+    """Nobody looks into the program: its handlers are known by what it is given, and its states as it reports
+    them.
+    """
+    file, name = tmp_path / "c.json", " ".join(right)
+    walk = ("adapter", "lockstep", "--set", "messages=1", "--max-transitions", 20, "--coverage", file)
+    assert antiphon(*walk, *ORDERED, *right).code == 2
+    run = ("adapter", "run", "--only", "loss", "--runs", 2, "--seed", 1, "--coverage", file)
+    assert antiphon(*run, "--promise", "total-order", *right).code == 0
+    told = antiphon("coverage", name, file)
+    assert told.code == 0
+    _, _, walked, ran, *_ = map(str.split, told.out.splitlines())
+    assert (walked[:3], walked[-2:]) == (["adapter", "lockstep", "1"], ["of", "56"])
+    assert (ran[:4], ran[-1]) == (["adapter", "run", "2", "5"], "-")
+    assert "adapter run has not met the handlers restart" in told.out
+    assert "no run has taken " in told.out
+    found = antiphon("coverage", name, file, "--json").document
+    assert found.methods[1].handlers == ["broadcast", "receive ask", "receive order", "receive want", "tick"]
+    assert found.methods[1].classes > found.methods[0].classes > 1
+    bound = f"adapter({str(SPEC)!r}, {right!r}, nodes='Node')"
+    (tmp_path / "bound_ordered.py").write_text(f"from antiphon.testing import adapter\nReal = {bound}\n")
+    real, other = f"{tmp_path / 'bound_ordered.py'}:Real", tmp_path / "d.json"
+    assert antiphon("lockstep", real, "--max-transitions", 20, "--coverage", other).code == 2
+    (method,) = antiphon("coverage", real, other, "--json").document.methods
+    assert "receive order" in method.handlers
+    assert method.classes > 1
+    assert antiphon("coverage", "another", file).code == 64
+    assert antiphon(*run, sys.executable).code == 64, "the file is about another program"
+
+
+def test_requests_and_datagrams_of_a_black_box_are_handlers(antiphon: Run, tmp_path: Path) -> None:
+    words = ("adapter", "run", "--only", "loss", "--runs", 1, "--seed", 1, "--coverage", tmp_path / "c.json")
+    program = [sys.executable, str(Path(references.__file__).with_name("gossip.py"))]
+    assert antiphon(*words, *program).code in (0, 2), "its seed does not determine its speed"
+    (method,) = antiphon("coverage", " ".join(program), tmp_path / "c.json", "--json").document.methods
+    assert {"broadcast", "read", "topology"} < set(method.handlers)
+    assert any(handler.startswith("receive ") for handler in method.handlers)
 
 
 @pytest.mark.deep

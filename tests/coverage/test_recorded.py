@@ -241,6 +241,43 @@ def test_a_complete_walk_need_not_say_what_it_took() -> None:
     assert list(report.taken) == []
 
 
+LAMP = """
+from antiphon.spec.lang import Spec, action
+from antiphon.testing import binding
+
+
+class Lamp(Spec):
+    lit: bool = False
+
+    @action
+    def press(self) -> None:
+        self.lit = not self.lit
+
+
+@binding(Lamp)
+class Real:
+    def __init__(self):
+        self.lit = False
+
+    def press(self):
+        self.lit = not self.lit
+
+    def state(self):
+        return {"lit": self.lit}
+"""
+
+
+def test_a_specification_without_constants_has_transitions_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("covered_lamp.py").write_text(LAMP)
+    assert main(["lockstep", "covered_lamp.py:Real", "--coverage", "c.json"]) == 0
+    capsys.readouterr()
+    assert main(["coverage", "covered_lamp.py:Real", "c.json"]) == 0
+    assert "2 of 2" in capsys.readouterr().out
+
+
 def test_a_file_about_code_that_has_gone_is_refused() -> None:
     document = file_of([0])
     assert changed(document, {"f.py": Code("a", document.code["f.py"].branches)}) == []

@@ -32,7 +32,7 @@ import msgspec
 
 from antiphon.conformance.adapters.child import CommandError
 from antiphon.conformance.adapters.messages import node_name
-from antiphon.conformance.adapters.node import REPLY_SECONDS, Declined, Done, Misbehaves, Node
+from antiphon.conformance.adapters.node import REPLY_SECONDS, Declined, Done, Misbehaves, Node, Watch
 from antiphon.conformance.compare.bindings.binding import (
     EVENTS,
     Bound,
@@ -134,6 +134,7 @@ class ForeignBinding:
         self.program, self.exempt, self.internal = program, foreign.exempt, foreign.guarded
         self.restores = 0
         self._foreign = foreign
+        self._watch: Watch | None = None
         self.whole = not foreign.nodes
         self._index = _index_named(program, foreign.nodes) if foreign.nodes else None
         self.members = 1 if self._index is None else self._index.cardinality
@@ -336,6 +337,12 @@ class ForeignBinding:
 
     # Processes ----------------------------------------------------------------------------------------------
 
+    def watched_by(self, watch: Watch) -> None:
+        """Show what the processes are given, and their states, from now on."""
+        self._watch = watch
+        for node in self._nodes.values():
+            node.watch = watch
+
     def _node(self, me: int) -> Node:
         """Return the running process; start it if it does not run. Raise Misreports if it does not begin as
         the protocol says.
@@ -343,7 +350,9 @@ class ForeignBinding:
         if me not in self._nodes:
             command, name = self._foreign.command, self._names[me]
             try:
-                node = Node(command, name, self._names, self._home, reply_s=self._foreign.reply_s)
+                node = Node(
+                    command, name, self._names, self._home, reply_s=self._foreign.reply_s, watch=self._watch
+                )
             except CommandError as error:
                 raise BindingError(str(error)) from error
             self._nodes[me] = node

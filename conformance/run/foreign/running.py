@@ -21,7 +21,7 @@ from pathlib import Path
 import msgspec
 
 from antiphon.conformance.adapters.messages import node_name
-from antiphon.conformance.adapters.node import Misbehaves, Node
+from antiphon.conformance.adapters.node import Misbehaves, Node, Watch
 from antiphon.conformance.judge.history import RunFindings, judge_history
 from antiphon.conformance.judge.history.properties import is_eventual
 from antiphon.conformance.judge.trace import NO_DELIVERIES, TRUNCATED, Deliver, Problem, log_name
@@ -139,6 +139,7 @@ def run_foreign(
     settings: Settings = Settings(),  # noqa: B008 - frozen
     shrink_seconds: float = SHRINK_SECONDS,
     progress: Callable[[int], None] = lambda _: None,
+    watch: Watch | None = None,
 ) -> ForeignReport:
     """Run a program under the faults that consecutive seeds draw, until a run is violated.
 
@@ -149,6 +150,7 @@ def run_foreign(
         settings: the settings of the runs.
         shrink_seconds: how long the first violated run is shortened, if it is deterministic; 0: not at all.
         progress: called with the number of runs that have been taken.
+        watch: the onlooker of all nodes, but not of those of the runs that are tried for shortening.
 
     Raises:
         CommandError: the command cannot be started.
@@ -156,7 +158,7 @@ def run_foreign(
     report, began = ForeignReport(tuple(command), settings), time.monotonic()
     can = _abilities(command, settings)
     for number in range(seed, seed + runs):
-        run = run_seed(command, number, settings, can)
+        run = run_seed(command, number, settings, can, watch)
         report.runs.append(run)
         progress(len(report.runs))
         if run.outcome is Outcome.VIOLATED:
@@ -168,7 +170,11 @@ def run_foreign(
 
 
 def run_seed(
-    command: Sequence[str], seed: int, settings: Settings, can: Collection[str] | None = None
+    command: Sequence[str],
+    seed: int,
+    settings: Settings,
+    can: Collection[str] | None = None,
+    watch: Watch | None = None,
 ) -> ForeignRun:
     """Take the run that a seed draws, and judge it.
 
@@ -177,6 +183,7 @@ def run_seed(
         seed: the seed.
         settings: the settings.
         can: the abilities of the program; None: it is asked.
+        watch: the onlooker of the nodes.
 
     Raises:
         CommandError: the command cannot be started.
@@ -185,7 +192,7 @@ def run_seed(
         can = _abilities(command, settings)
     _, schedule, weather = draw(seed, settings, can)
     with _home() as home:
-        run = _taken(command, schedule, weather, settings, seed, home)
+        run = _taken(command, schedule, weather, settings, seed, home, watch=watch)
     met = msgspec.structs.replace(schedule, entries=(*schedule.entries, *weather.met))
     return replace(run, schedule=met)
 
@@ -288,6 +295,7 @@ def _taken(
     seed: int,
     home: Path,
     spare: dict[int, Node] | None = None,
+    watch: Watch | None = None,
 ) -> ForeignRun:
     """Take a run.
 
@@ -299,6 +307,7 @@ def _taken(
         seed: the seed of the schedule.
         home: a directory for disks.
         spare: processes of an earlier run of the same schedule or of a longer one, which are used again.
+        watch: the onlooker of the nodes.
     """
     names = tuple(node_name(number) for number in range(schedule.members))
     begun: set[int] = set()
@@ -308,7 +317,7 @@ def _taken(
         if node is not None and node.names != names:
             node.end()
             node = None
-        node = node or Node(command, names[number], names, home, reply_s=settings.reply_s)
+        node = node or Node(command, names[number], names, home, reply_s=settings.reply_s, watch=watch)
         if number not in begun:
             node.clear_disk()
             begun.add(number)
