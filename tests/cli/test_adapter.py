@@ -47,9 +47,7 @@ def test_a_right_program_holds_in_all_three_questions(antiphon: Run, right: list
 def test_what_runs_and_a_walk_exercise_of_a_program_is_in_one_report(
     antiphon: Run, right: list[str], tmp_path: Path
 ) -> None:
-    """Nobody looks into the program: its handlers are known by what it is given, and its states as it reports
-    them.
-    """
+    """Handlers are known by what the program is given, and states as it reports them."""
     file, name = tmp_path / "c.json", " ".join(right)
     walk = ("adapter", "lockstep", "--set", "messages=1", "--max-transitions", 20, "--coverage", file)
     assert antiphon(*walk, *ORDERED, *right).code == 2
@@ -66,8 +64,8 @@ def test_what_runs_and_a_walk_exercise_of_a_program_is_in_one_report(
     assert found.methods[1].handlers == ["broadcast", "receive ask", "receive order", "receive want", "tick"]
     assert found.methods[1].classes > found.methods[0].classes > 1
     bound = f"adapter({str(SPEC)!r}, {right!r}, nodes='Node')"
-    (tmp_path / "bound_ordered.py").write_text(f"from antiphon.testing import adapter\nReal = {bound}\n")
-    real, other = f"{tmp_path / 'bound_ordered.py'}:Real", tmp_path / "d.json"
+    (tmp_path / "covered_ordered.py").write_text(f"from antiphon.testing import adapter\nReal = {bound}\n")
+    real, other = f"{tmp_path / 'covered_ordered.py'}:Real", tmp_path / "d.json"
     assert antiphon("lockstep", real, "--max-transitions", 20, "--coverage", other).code == 2
     (method,) = antiphon("coverage", real, other, "--json").document.methods
     assert "receive order" in method.handlers
