@@ -28,11 +28,15 @@ from antiphon.conformance.report.words import counted
 from antiphon.conformance.run.foreign import KINDS, ForeignReport, ForeignRun, Settings, kept, run_foreign
 from antiphon.conformance.run.swarm.settings import FaultKind
 from antiphon.conformance.run.swarm.words import entry_lines
+from antiphon.model.bounds import runs_asked
 from antiphon.model.verdict import Outcome
 from antiphon.spec.lang.calls import drawn
 
 _LINES_MAX = 20
 """Largest number of lines of a schedule that are printed."""
+
+RUNS = 5
+"""Number of runs, where neither a number nor a time is said."""
 
 VERBS = ("check", "run", "lockstep")
 """Subcommands of `antiphon adapter`: functions of this module."""
@@ -122,7 +126,7 @@ def run(
     program: Program,
     processes: Annotated[int, options.PROCESSES] = 3,
     messages: Annotated[int, options.MESSAGES] = 20,
-    runs: Annotated[int, options.RUNS] = 5,
+    runs: Annotated[int | None, options.RUNS] = None,
     seed: options.Seed = None,
     promise: Promise = None,
     only: Annotated[
@@ -147,6 +151,7 @@ def run(
             show_default=False,
         ),
     ] = None,
+    max_seconds: options.MaxSeconds = None,
     coverage: options.Coverage = None,
     json: options.Json = False,
     *,
@@ -172,14 +177,17 @@ def run(
             exercised.recorded_program(coverage, shlex.join(program)) as recorder,
             working(f"running {program[0]}", output.err()),
         ):
-            report = run_foreign(program, runs=runs, seed=chosen, settings=settings, watch=recorder)
+            report = run_foreign(
+                program, runs=runs_asked(runs, RUNS, max_seconds), max_seconds=max_seconds, seed=chosen,
+                settings=settings, watch=recorder,
+            )  # fmt: skip
     except CommandError as error:
         raise output.UsageProblem(str(error)) from error
     if recorder is not None:
         entry = exercise("adapter run", recorder.seen, runs=len(report.runs))
         exercised.write(coverage, shlex.join(program), recorder, entry)
     homes = _kept(report, log)
-    again = _again(report, chosen, runs)
+    again = _again(report, chosen, len(report.runs) + report.untaken)
     reports.write(
         reported, lambda: Answer("adapter", (of_foreign(report, homes[-1] if homes else None, again),))
     )

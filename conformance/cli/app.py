@@ -22,6 +22,7 @@ import typer
 import antiphon
 from antiphon.conformance.cli import streams
 from antiphon.conformance.cli.renamed import now_called
+from antiphon.spec.lang.calls import lost_s
 from antiphon.spec.lang.foreign import alive
 
 USAGE, FAILURE, INTERRUPTED = 64, 70, 130
@@ -147,9 +148,9 @@ ENDLESS = {"watch", "node"}
 
 def run(given: list[str], began: float) -> int:
     """Run the command line with these arguments, and return the exit code. Seconds count from when it
-    `began`.
+    `began`, but for those of calls that have ended earlier processes which did the work.
     """
-    _began[:] = [began]
+    _began[:] = [began + lost_s()]
     with alive(), streams.standing(endless=not ENDLESS.isdisjoint(given[:1])) as answer:
         return answer.code(_run(given))
 

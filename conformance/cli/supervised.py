@@ -63,7 +63,8 @@ def supervised(given: Sequence[str], began: float) -> int | None:
             noted_in(record)
             signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
             return None
-        status, ended_by_us = _watched(child, record, None if bound_s is None else began + bound_s)
+        until = None if bound_s is None else began + record.lost_s + bound_s
+        status, ended_by_us, call_s = _watched(child, record, until)
         _, seconds, call, words = record.read()
         code = os.waitstatus_to_exitcode(status)
         if call is not None and call.what == "the end":
@@ -86,14 +87,17 @@ def supervised(given: Sequence[str], began: float) -> int | None:
         if call in record.known or len(record.known) >= ENDS_MAX:
             return _told(call, words)
         record.known[call] = words
+        record.lost_s += call_s
         record.write(None)
 
 
-def _watched(child: int, record: Record, until: float | None) -> tuple[int, bool]:
+def _watched(child: int, record: Record, until: float | None) -> tuple[int, bool, float]:
     """Wait for a process; end it if a call of foreign code takes longer than it may, and at a call that may
-    take any time when the bound of the command is over. Return its status, and whether it was ended.
+    take any time when the bound of the command is over. Return its status, whether it was ended, and the
+    seconds of its last call.
     """
     number, since, ended = -1, time.monotonic(), False
+    called = since
     while True:
         told = signal.sigtimedwait({*_PASSED_ON, signal.SIGCHLD}, 0.2)
         if told is not None and told.si_signo in _PASSED_ON and told.si_code != _OF_KERNEL:
@@ -101,10 +105,11 @@ def _watched(child: int, record: Record, until: float | None) -> tuple[int, bool
                 os.kill(child, told.si_signo)
         found, status = os.waitpid(child, os.WNOHANG)
         if found:
-            return status, ended
+            return status, ended, time.monotonic() - called
         now, (at, seconds, call, _) = time.monotonic(), record.read()
         if at != number:
             number, since = at, now
+            called = now if seconds > 0 else called  # of a call that gives up, which began before
         late = call is not None and (
             now - since > seconds + GRACE_S
             or (until is not None and now > until + GRACE_S and now - since > GRACE_S)

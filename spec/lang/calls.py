@@ -42,11 +42,13 @@ class Record:
 
     Attributes:
         known: the calls that have ended a process, each with the words on how.
+        lost_s: the seconds of these calls, which are not counted as those of the work.
         chance: a number drawn once, so that work that is done again is the same.
     """
 
     def __init__(self) -> None:
         self.known: dict[Call, str] = {}
+        self.lost_s = 0.0
         self.chance = int.from_bytes(os.urandom(8)) % 10**6
         self._memory = mmap.mmap(-1, _SIZE)
         self._number = 0
@@ -95,6 +97,11 @@ def is_noted() -> bool:
 def drawn() -> int:
     """Return a number below a million, drawn at random; the same each time where calls are noted."""
     return (_records[0] if _records else Record()).chance
+
+
+def lost_s() -> float:
+    """Return the seconds of the calls that have ended earlier processes."""
+    return _records[0].lost_s if _records else 0.0
 
 
 def some_ended() -> bool:

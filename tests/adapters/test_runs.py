@@ -120,6 +120,16 @@ def test_a_fault_that_did_not_happen_is_unknown(adapter: Callable[..., list[str]
     assert "loss was asked for, and has not happened: none is not a pass" in alone.reasons
 
 
+def test_runs_that_the_time_does_not_permit_are_missing(adapter: Callable[..., list[str]]) -> None:
+    """Of a number of runs; without a number those that fit are what was asked."""
+    command, loss = adapter("c"), Settings(only=(FaultKind.LOSS,), promise=("total-order",))
+    short = run_foreign(command, runs=5, max_seconds=0.0, settings=loss)
+    assert (len(short.runs), short.untaken, short.outcome) == (1, 4, Outcome.UNKNOWN)
+    assert short.reasons == ("4 of 5 runs not taken: the time is over",)
+    fitting = run_foreign(command, runs=None, max_seconds=0.0, settings=loss)
+    assert (len(fitting.runs), fitting.untaken, fitting.outcome) == (1, 0, Outcome.HOLDS)
+
+
 def test_nothing_delivered_is_unknown(tmp_path: Path) -> None:
     """A node that declines every broadcast does nothing wrong, and nothing right."""
     program = tmp_path / "declines.py"

@@ -83,6 +83,13 @@ def test_requests_and_datagrams_of_a_black_box_are_handlers(antiphon: Run, tmp_p
     assert any(handler.startswith("receive ") for handler in method.handlers)
 
 
+def test_the_time_of_runs_can_be_bounded(antiphon: Run, right: list[str]) -> None:
+    told = antiphon("adapter", "run", *TOTAL, "--seed", 1, "--runs", 2, "--max-seconds", 0, *right)
+    assert (told.code, "1 of 2 runs not taken: the time is over" in told.out) == (2, True)
+    assert "--runs 2 --seed 1" in told.out, "the command that asks for all of them"
+    assert len(antiphon("adapter", "run", "--max-seconds", 0, "--json", *right).document.program) == 1
+
+
 @pytest.mark.deep
 def test_a_run_that_fails_shows_its_schedule_and_keeps_its_logs(
     antiphon: Run, wrong: list[str], tmp_path: Path

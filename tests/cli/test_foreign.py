@@ -12,6 +12,10 @@ import msgspec
 import pytest
 from tests.cli.conftest import Run
 
+from antiphon.conformance.cli import app
+from antiphon.spec.lang import calls
+from antiphon.spec.lang.calls import Record
+
 IMPORTS = {
     "exits": "import sys\nsys.exit(0)",
     "quits": "quit()",
@@ -242,6 +246,26 @@ def test_a_step_that_ends_the_process_or_never_returns_is_a_finding_with_its_ste
     steps = [step["step"] for step in document["difference"]["trace"]["steps"]]
     assert steps == ["light()", "put_out()"]
     assert told in (tmp_path / "junit.xml").read_text()
+
+
+def test_the_time_of_a_call_that_ended_an_earlier_process_is_not_that_of_the_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Else the process that does the work again would have no time left to come to the finding."""
+    record, ask = Record(), ["check", "two-phase", "--max-seconds", "600"]
+    monkeypatch.setattr(calls, "_records", [record])
+    began = time.monotonic() - 10_000
+    assert app.run(ask, began) == 2
+    record.lost_s = 10_000.0
+    assert app.run(ask, began) == 0
+
+
+@pytest.mark.deep
+def test_a_step_that_never_returns_is_found_within_the_time_of_the_command(tmp_path: Path) -> None:
+    _write(tmp_path / "ends.py", ENDS["catches everything"][0], call_seconds=4.0)
+    ran = _run(tmp_path, "lockstep", "ends.py:Real", "--max-seconds", "8")
+    assert ran.returncode == 1, ran.stdout
+    assert "put_out() does not return" in ran.stdout
 
 
 def test_random_runs_show_the_shortest_steps_to_the_end_of_the_process(tmp_path: Path) -> None:

@@ -87,18 +87,21 @@ class ForeignRun:
 
 @dataclass
 class ForeignReport:
-    """Result of several runs. `shortened` is the first failing run after shortening, if that was tried."""
+    """Result of several runs. `shortened` is the first failing run after shortening, if that was tried;
+    `untaken` is how many runs were asked for, and not taken since the time was over.
+    """
 
     command: tuple[str, ...]
     settings: Settings
     runs: list[ForeignRun] = field(default_factory=list)
+    untaken: int = 0
     shortened: ForeignRun | None = None
     seconds: float = 0.0
 
     @property
     def outcome(self) -> Outcome:
         """Return the worst outcome, and unknown where the faults did not happen."""
-        unmet = [Outcome.UNKNOWN] if self.unmet or not self.runs else []
+        unmet = [Outcome.UNKNOWN] if self.unmet or self.untaken or not self.runs else []
         return Outcome.worst([*(run.outcome for run in self.runs), *unmet])
 
     @property
@@ -128,13 +131,16 @@ class ForeignReport:
     def reasons(self) -> tuple[str, ...]:
         """Return the reasons of the outcome."""
         failed = self.shortened or self.failed
-        return (*(failed.reasons if failed else ()), *self.unmet)
+        asked = f"{self.untaken + len(self.runs)} runs"
+        untaken = [f"{self.untaken} of {asked} not taken: the time is over"] if self.untaken else []
+        return (*(failed.reasons if failed else ()), *self.unmet, *untaken)
 
 
 def run_foreign(
     command: Sequence[str],
     *,
-    runs: int = 1,
+    runs: int | None = 1,
+    max_seconds: float | None = None,
     seed: int = 0,
     settings: Settings = Settings(),  # noqa: B008 - frozen
     shrink_seconds: float = SHRINK_SECONDS,
@@ -145,7 +151,8 @@ def run_foreign(
 
     Args:
         command: the words of the command that starts a node.
-        runs: the number of runs.
+        runs: the number of runs; None for as many as `max_seconds` permits.
+        max_seconds: time after which no other run is begun, but one; None: no limit.
         seed: the first seed.
         settings: the settings of the runs.
         shrink_seconds: how long the first violated run is shortened, if it is deterministic; 0: not at all.
@@ -157,13 +164,16 @@ def run_foreign(
     """
     report, began = ForeignReport(tuple(command), settings), time.monotonic()
     can = _abilities(command, settings)
-    for number in range(seed, seed + runs):
+    for number in itertools.count(seed) if runs is None else range(seed, seed + runs):
         run = run_seed(command, number, settings, can, watch)
         report.runs.append(run)
         progress(len(report.runs))
         if run.outcome is Outcome.VIOLATED:
             if run.deterministic and shrink_seconds > 0:
                 report.shortened = shortened(command, run, settings, shrink_seconds)
+            break
+        if max_seconds is not None and time.monotonic() - began >= max_seconds:
+            report.untaken = 0 if runs is None else seed + runs - number - 1
             break
     report.seconds = time.monotonic() - began
     return report
