@@ -1,5 +1,6 @@
 """Runs of a program that knows nothing of antiphon, in real time, and of one that takes steps."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -93,7 +94,9 @@ def test_a_node_that_hangs_is_found_and_ended() -> None:
 
 
 def _children() -> set[str]:
-    listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout
+    """The nodes of this process; other workers have theirs."""
+    ours = ["ps", "-o", "pid,args", "--ppid", str(os.getpid())]
+    listed = subprocess.run(ours, capture_output=True, text=True, check=True).stdout
     return {line for line in listed.splitlines() if GOSSIP[-1] in line}
 
 
@@ -121,7 +124,7 @@ def test_a_fault_that_did_not_happen_is_unknown(adapter: Callable[..., list[str]
 
 
 def test_runs_that_the_time_does_not_permit_are_missing(adapter: Callable[..., list[str]]) -> None:
-    """Of a number of runs; without a number those that fit are what was asked."""
+    """Without a number, those that fit are what was asked."""
     command, loss = adapter("c"), Settings(only=(FaultKind.LOSS,), promise=("total-order",))
     short = run_foreign(command, runs=5, max_seconds=0.0, settings=loss)
     assert (len(short.runs), short.untaken, short.outcome) == (1, 4, Outcome.UNKNOWN)
