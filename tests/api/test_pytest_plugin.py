@@ -204,6 +204,10 @@ def said_of(output: str, test: str) -> str:
     return found[1]
 
 
+BROKEN = "test_specified.py-test_a_specification_that_is_broken"
+"""Name of the files of that test, without their ending."""
+
+
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("stranger")
@@ -211,11 +215,17 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def output(home: Path) -> str:
-    """Output of a run of all the tests."""
+    """Output of a run of all the tests, as on GitHub, where one picture cannot be written."""
+    (home / "left" / f"{BROKEN}.svg").mkdir(parents=True)
     profiles = ("-o", "antiphon_profiles=other: walks=9\nfew: walks=2 seed=7", "--antiphon-profile", "few")
-    return run(
-        home, "--antiphon-save", "left", "--antiphon-seed", "5", "-p", "no:xdist", *profiles
-    ).stdout
+    asked = ("--antiphon-save", "left", "--antiphon-seed", "5", "-p", "no:xdist", *profiles)
+    return run(home, *asked, **on_github(home)).stdout
+
+
+def on_github(home: Path) -> dict[str, str]:
+    """Environment of a step on GitHub, and an empty summary of it."""
+    (home / "summary.md").touch()
+    return {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(home / "summary.md")}
 
 
 def test_what_holds_passes_and_the_rest_does_not(output: str) -> None:
@@ -281,7 +291,7 @@ def test_a_failure_leaves_a_trace_that_runs_again_a_picture_and_a_page(
         sys.modules.pop(name, None)
 
 
-@pytest.mark.parametrize("where", ["/proc/none", "doors.py"])
+@pytest.mark.parametrize("where", ["doors.py", pytest.param("/proc/none", marks=pytest.mark.deep)])
 def test_a_directory_that_cannot_be_had_hides_no_run(tmp_path: Path, where: str) -> None:
     output = run(tmp_path, "test_specified.py", "-k", "broken", "--antiphon-save", where).stdout
     said = said_of(output, "test_a_specification_that_is_broken")
@@ -290,39 +300,47 @@ def test_a_directory_that_cannot_be_had_hides_no_run(tmp_path: Path, where: str)
     assert "in_tests.py" not in said
 
 
-def test_a_file_that_cannot_be_written_hides_no_run(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_hides_no_run(home: Path, output: str) -> None:
     """The others are written."""
-    name = "left/test_specified.py-test_a_specification_that_is_broken"
-    (tmp_path / f"{name}.svg").mkdir(parents=True)
-    output = run(tmp_path, "test_specified.py", "-k", "broken", "--antiphon-save", "left").stdout
     said = said_of(output, "test_a_specification_that_is_broken")
     assert "Alone is false" in said
     assert "picture: not written: [Errno " in said
-    assert f"page: {tmp_path / name}.html" in said
-    assert (tmp_path / f"{name}.html").is_file()
+    assert f"page: {home / 'left' / BROKEN}.html" in said
+    assert (home / "left" / f"{BROKEN}.html").is_file()
 
 
-@pytest.mark.parametrize("workers", [("-p", "no:xdist"), ("-n1",)], ids=["alone", "workers"])
-def test_on_github_a_failure_is_an_annotation_and_stands_in_the_summary(
-    tmp_path: Path, workers: tuple[str, ...]
-) -> None:
+def test_on_github_a_failure_is_an_annotation_and_stands_in_the_summary(home: Path, output: str) -> None:
     """A failure that the test expects, as in `test_twice`, is neither."""
-    (tmp_path / "summary.md").touch()
-    runner = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md")}
-    output = run(tmp_path, "-k", "broken or bound or twice", *workers, **runner).stdout
-    found = re.findall(r"^::(\w+) file=(\w+\.py),line=(\d+),title=(\w+) is", output, re.MULTILINE)
-    told = {
-        (level, question, (tmp_path / file).read_text(encoding="utf-8").splitlines()[int(line) - 1])
-        for level, file, line, question in found
+    assert annotations(home, output) == {
+        ("error", "check", "def test_a_specification_that_is_broken(antiphon):"),
+        ("error", "lockstep", "def test_an_implementation_that_differs(antiphon):"),
+        ("warning", "check", "def test_nothing_to_judge(antiphon):"),
+        ("warning", "check", "def test_a_specification_without_properties(antiphon):"),
+        ("warning", "lockstep", "def test_a_bound(antiphon):"),
+        ("warning", "verify", "def test_no_logs(antiphon, tmp_path):"),
     }
-    assert told == {
+
+
+def test_on_github_workers_tell_of_each_failure_once(tmp_path: Path) -> None:
+    output = run(tmp_path, "-k", "broken or bound or twice", "-n1", **on_github(tmp_path)).stdout
+    assert annotations(tmp_path, output) == {
         ("error", "check", "def test_a_specification_that_is_broken(antiphon):"),
         ("warning", "lockstep", "def test_a_bound(antiphon):"),
     }
-    text = (tmp_path / "summary.md").read_text(encoding="utf-8")
-    assert text.count("### antiphon in pytest: ❌ violated") == 1
+
+
+def annotations(home: Path, output: str) -> set[tuple[str, str, str]]:
+    """Level, question and first line of the test of each annotation; the summary has a part for each."""
+    found = re.findall(r"^::(\w+) file=(\w+\.py),line=(\d+),title=(\w+) is", output, re.MULTILINE)
+    told = {
+        (level, question, (home / file).read_text(encoding="utf-8").splitlines()[int(line) - 1])
+        for level, file, line, question in found
+    }
+    text = (home / "summary.md").read_text(encoding="utf-8")
+    assert text.count("### antiphon in pytest: ❌ violated") == sum(level == "error" for level, *_ in told)
     assert "Alone" in text
-    assert text.count("### antiphon") == len(told)
+    assert text.count("### antiphon") == len(told) == len(found)
+    return told
 
 
 def test_names_of_files_are_cut_by_bytes_and_stay_different() -> None:

@@ -98,10 +98,11 @@ BOUNDED = {
     "find": ("--max-states", "12", *REFERENCE),
     "refine": ("--max-states", "12", *REFERENCE),
     "simulate": ("--walks", "2", "--steps", "4", *REFERENCE),
-    "swarm": ("--runs", "6", "--jobs", "1"),
+    "swarm": ("--runs", "2", "--jobs", "1"),
     "cluster": ("--messages", "12"),
     "coverage": ("--max-states", "100"),
-    "stateful": ("--runs", "5"),
+    "stateful": ("--runs", "2"),
+    "lockstep": ("--max-transitions", "100"),
 }
 """Options that make a command short; a repeated option overrides. Commands with Z3 run unchanged."""
 
@@ -176,6 +177,8 @@ def bounds(words: list[str]) -> tuple[str, ...]:
     if words[0] == "claims":
         return ("--sample", "1") if "--mutants" in words else () if "--minimal" in words else ("--brief",)
     found = BOUNDED.get(words[0], ())
+    if "--runs" in found and "--runs" in words and int(words[words.index("--runs") + 1]) < 10:
+        found = found[2:]  # few already
     return found[:2] if "--directory" in words else found
 
 
