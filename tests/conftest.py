@@ -126,6 +126,15 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"seconds by room: {', '.join(shares)}; {seconds.total():.0f} in all")
 
 
+@pytest.fixture(scope="session")
+def often(request: pytest.FixtureRequest) -> Callable[[int, int], int]:
+    """Give the number of random cases of a test: the first with `make test`, the second with `make
+    check-deep`.
+    """
+    is_deep = request.config.getoption("--hypothesis-profile", None) == "deep"
+    return lambda quick, deep: deep if is_deep else quick
+
+
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     """Compare a text with the file of that name in `golden`, beside the test, or write it with --rewrite."""

@@ -300,7 +300,7 @@ def test_a_swarm_in_processes_takes_as_many_runs_as_the_time_permits(antiphon: R
 def test_random_runs_that_a_bound_ends_are_unknown(
     antiphon: Run, monkeypatch: pytest.MonkeyPatch, verb: str
 ) -> None:
-    """By a clock that goes on with each look at it, so that the bound ends the same number of runs anywhere."""
+    """By a clock that goes on with each look at it: the bound ends as many runs on any machine."""
     ticks = itertools.count(0.0, 0.02)
     monkeypatch.setattr(time, "monotonic", lambda: next(ticks))
     subject, number = ("total", "--runs") if verb == "stateful" else ("two-phase", "--walks")

@@ -8,6 +8,7 @@ the first or the tenth time, and every timer may expire whenever its wait lasts.
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -88,13 +89,13 @@ def test_deliveries_are_prefixes_of_one_order_under_any_schedule(
         adversary.check()
 
 
-def test_the_adversary_lets_messages_through() -> None:
+def test_the_adversary_lets_messages_through(often: Callable[[int, int], int]) -> None:
     """The test above is about something: every message is delivered everywhere in many of its runs."""
-    complete = 0
-    for seed in range(20):
+    complete, runs = 0, often(8, 20)
+    for seed in range(runs):
         adversary = Adversary(3, 4, seed)
         for _ in range(3_000):
             adversary.step()
         adversary.check()
         complete += all(len(delivered) == 4 for delivered in adversary.delivered)
-    assert complete >= 10
+    assert complete >= runs // 2

@@ -77,10 +77,13 @@ def test_each_odd_expression_is_read_or_refused_with_a_place() -> None:
     assert refused > 160
 
 
-def test_each_odd_statement_is_read_or_refused_with_a_place() -> None:
+@pytest.mark.parametrize("both", [False, pytest.param(True, marks=pytest.mark.deep)])
+def test_each_odd_statement_is_read_or_refused_with_a_place(*, both: bool) -> None:
+    """Alone and inside another one, or by turns."""
     refused = 0
-    for text in ODD_STATEMENTS:
-        for body in (text, f"if self.b:\n    {text.replace(chr(10), chr(10) + '    ')}"):
+    for number, text in enumerate(ODD_STATEMENTS):
+        bodies = (text, f"if self.b:\n    {text.replace(chr(10), chr(10) + '    ')}")
+        for body in bodies if both else bodies[number % 2 :][:1]:
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
@@ -88,7 +91,7 @@ def test_each_odd_statement_is_read_or_refused_with_a_place() -> None:
             except SyntaxError:
                 continue
             refused += _read_or_refuse(cls) is not None
-    assert refused > 150
+    assert refused > (150 if both else 75)
 
 
 @settings(max_examples=15)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import deque
+from collections.abc import Callable
 
 import pytest
 
@@ -83,8 +84,10 @@ class Run:
 
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("members", [3, 1, 2, 4, 5])
-def test_all_that_are_up_decide_one_value_that_somebody_proposed(members: int) -> None:
-    for seed in range(150):
+def test_all_that_are_up_decide_one_value_that_somebody_proposed(
+    members: int, often: Callable[[int, int], int]
+) -> None:
+    for seed in range(often(60, 150)):
         run = Run(members, seed % ((members + 1) // 2), seed)
         run.go()
         assert len(run.decisions) == 1, f"seed {seed}: {run.decisions}"
