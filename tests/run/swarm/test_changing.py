@@ -64,7 +64,7 @@ def scripted(*entries: Entry, members: int = 3) -> Schedule:
 @pytest.mark.parametrize("protocol", LISTED)
 def test_no_protocol_is_accused_without_a_fault(protocol: str, often: Callable[[int, int], int]) -> None:
     """Thousands of seeds are in docs/swarm.md."""
-    runs = often(8, 15)
+    runs = often(11, 15)
     report = run_swarm(protocol, runs=runs, seed=1, settings=QUICK)
     assert report.failed == []
     assert report.outcomes == {Outcome.HOLDS: runs}
