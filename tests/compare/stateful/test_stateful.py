@@ -5,6 +5,7 @@ import random
 from functools import cache
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from antiphon.conformance.compare.bindings import binding_of, bound_protocol
@@ -142,7 +143,9 @@ MACHINE = state_machine(Comparison(binding_of("rbp", **TWO)), Tally())
 
 
 class TestUnderPytest(MACHINE.TestCase):
-    """The generated machine is an ordinary test case."""
+    """The generated machine is an ordinary test case, here with a quarter of the usual examples."""
+
+    settings = hypothesis.settings(max_examples=hypothesis.settings().max_examples // 4)
 
 
 def test_differs_tells_both_sides() -> None:

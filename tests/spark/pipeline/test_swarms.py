@@ -64,7 +64,7 @@ def test_no_row_depends_on_how_many_tasks_there_are(alone: SwarmReport, spark: S
 def test_a_lake_keeps_what_fails_and_a_sample_once_however_seeds_are_cut(
     alone: SwarmReport, master: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The judge of lakes agrees with the swarm about the runs; the second time nothing is new."""
+    """The second time nothing is new."""
     lake = tmp_path / "la ke"
     one = swarm("total", runs=RUNS, seed=SEED, settings=FAULTY, master=master, lake=lake, sample=4)
     monkeypatch.setattr(swarms, "cores", lambda _: 1)
@@ -88,7 +88,12 @@ def test_a_lake_keeps_what_fails_and_a_sample_once_however_seeds_are_cut(
     assert [event for _, event in events_of(table)] == [event for log in logged for event in log]
     assert parquet.read_table(batch.directory / "events").num_rows == batch.events + batch.runs
 
-    judged = verify(lake, master)
+
+@pytest.mark.deep  # the rows are those of an ingestion, by the test above, and tests of lakes judge these
+def test_the_judge_of_lakes_agrees_with_the_swarm(alone: SwarmReport, master: str, tmp_path: Path) -> None:
+    swarm("total", runs=RUNS, seed=SEED, settings=FAULTY, master=master, lake=tmp_path, sample=4)
+    failing, sampled = {result.seed for result in alone.failed}, {SEED + k * RUNS // 4 for k in range(4)}
+    judged = verify(tmp_path, master)
     assert judged.outcome == "violated"
     assert judged.runs == len(failing | sampled)
     assert judged.counts["Agreement"]["holds"] >= len(sampled - failing)
