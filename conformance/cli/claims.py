@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
@@ -16,7 +17,7 @@ from rich.text import Text
 from antiphon.conformance.cli import documents, options, output
 from antiphon.conformance.cli.progress import claims_bar
 from antiphon.conformance.cli.strength import by_mutants, check_written
-from antiphon.conformance.ledger import CheckResult, ClaimResult, Reports, run_ledger
+from antiphon.conformance.ledger import CheckResult, ClaimResult, Reports, program_of, run_ledger
 from antiphon.conformance.ledger.minimal import Need, needs
 from antiphon.conformance.report.words import counted, settings
 from antiphon.model.verdict import Outcome
@@ -51,7 +52,7 @@ def claims(
     brief: Annotated[
         bool,
         typer.Option(
-            "--brief", help="Of each claim only the first quick check with its verdict, as the gate does."
+            "--brief", help="Of each claim only one quick check with its verdict, as the gate does."
         ),
     ] = False,
     deep: Annotated[
@@ -117,7 +118,7 @@ def claims(
             chosen, whole=whole, deep=deep, sample=sample, seed=seed, jobs=jobs or os.cpu_count() or 1,
             fresh=fresh, write=write, json=json,
         )  # fmt: skip
-    asked = tuple(map(_briefly, chosen)) if brief else chosen
+    asked = briefly(chosen) if brief else chosen
     reports = Reports.private(fresh=fresh)
     if minimal:
         return _minimal(asked, engine, reports, deep=deep, json=json)
@@ -136,7 +137,7 @@ def claims(
     told = f"{counted(len(results), 'claim')}, {counted(checks, 'check')}: " + (
         f"the record differs in {', '.join(wrong)}" if wrong else "all as recorded"
     )
-    told += "; only the first with its verdict" if brief else ""
+    told += "; of each only one with its verdict" if brief else ""
     left = sum(result.deep for result in results)
     if left and not brief:
         told += f"; {counted(left, 'deep check')} left out (--deep runs {'them' if left != 1 else 'it'})"
@@ -144,18 +145,35 @@ def claims(
     return outcome.exit_code
 
 
-def _briefly(claim: Claim) -> Claim:
-    """Return a claim with its measurements and the first quick check whose outcome is the claim's verdict, or
-    the first quick check at all.
+def briefly(claims: Sequence[Claim]) -> tuple[Claim, ...]:
+    """Return the claims with their measurements and one quick check each: the first whose outcome is the
+    claim's verdict, or the first at all. Where another claim is asked about the program of a later check of
+    the same property and outcome, it is that one, which needs no exploration of its own.
     """
+    alike = list(map(_alike, claims))
+    asked = {_program(checks[0]) for checks in alike if len({*map(_program, checks)}) == 1}
+    brief = []
+    for claim, checks in zip(claims, alike, strict=True):
+        shared = [check for check in checks if _program(check) in asked]
+        shown = (shared or checks)[:1]
+        asked |= set(map(_program, shown))
+        left = (check for check in claim.checks if isinstance(check, Measurement) or check in shown)
+        brief.append(replace(claim, checks=tuple(left)))
+    return tuple(brief)
+
+
+def _alike(claim: Claim) -> list[Check]:
+    """Return the first quick check that shows the verdict of the claim, and the others of its property."""
     quick = [check for check in claim.checks if isinstance(check, Check) and not check.deep]
     shows = [check for check in quick if check.outcome == claim.verdict] or quick
-    return replace(
-        claim,
-        checks=tuple(
-            check for check in claim.checks if isinstance(check, Measurement) or check in shows[:1]
-        ),
-    )
+    same = [(check.spec, check.property, check.outcome) for check in shows]
+    return [check for check, asks in zip(shows, same, strict=True) if asks == same[0]]
+
+
+def _program(check: Check) -> tuple[object, ...]:
+    """Return what tells the program of a check from others."""
+    bound = program_of(check)
+    return bound.spec, *sorted(bound.constants.items())
 
 
 def _of_whole(result: ClaimResult, claim: Claim) -> ClaimResult:

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from antiphon.conformance.cli import claims, documents
+from antiphon.conformance.ledger import program_of
 from antiphon.spec.claims import Check, all_claims, claim_of
 
 Run = Callable[..., Any]
@@ -212,11 +213,31 @@ def test_a_brief_run_takes_the_first_check_with_the_verdict(antiphon: Run, name:
     ]
 
 
+def test_a_brief_run_takes_a_check_of_the_same_property_that_shares_a_program() -> None:
+    """RBP-13 asks about the program of a later check of X-09; alone, or beside another claim, X-09 has its
+    first check.
+    """
+    claim = claim_of("X-09")
+
+    def shown(*names: str) -> Check:
+        *_, last = claims.briefly([*map(claim_of, names), claim])
+        (check,) = last.checks
+        assert isinstance(check, Check)
+        return check
+
+    first = next(check for check in claim.checks if isinstance(check, Check) and check.outcome == "holds")
+    assert claim.verdict == "holds"
+    assert shown() == shown("RBC-02") == first
+    shared = shown("RBP-13")
+    assert (shared.property, shared.outcome) == (first.property, first.outcome)
+    assert program_of(shared).constants != program_of(first).constants
+
+
 def test_a_brief_run_says_that_it_is_one(antiphon: Run) -> None:
     assert (
         antiphon("claims", "RBC-06", "--brief")
         .out.splitlines()[-1]
-        .endswith("all as recorded; only the first with its verdict")
+        .endswith("all as recorded; of each only one with its verdict")
     )
 
 
