@@ -312,7 +312,7 @@ class Membership:
         if self.epoch is None and any(seed != self.me.address for seed in self._seeds):
             self._seeks_at = None  # it asks no more, and waits to hear whether it was taken in already
             self._withdraws_at = now + _WITHDRAWS_MS
-        elif self.epoch is None or len(self.epoch.roster.members) == 1:
+        elif self.epoch is None:
             self._end(Left())
         self._go_on(now)
 
@@ -951,6 +951,9 @@ class Membership:
         epoch.change.suspect(suspected, given_up)
         if epoch.change.lost:
             self._end(Excluded(LACKS))
+            return
+        if self._leaving and self.alone:  # nobody else has to agree, now that the others have left
+            self._end(Left())
             return
         if not self._may_change:
             self._reaches_since = now

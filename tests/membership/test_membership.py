@@ -346,6 +346,17 @@ def test_members_leave_one_shortly_after_the_other_and_none_waits_for_another(
         assert not simulation.life(process).machine.suspicions
 
 
+@pytest.mark.parametrize("later_ms", [0.0, 0.5, 1.0, 1.5, 2.0, 3.0])
+def test_who_is_alone_when_the_others_have_left_leaves_too(later_ms: float, protocol: str) -> None:
+    """Its wish came too late for their view."""
+    simulation = founded(2, protocol=protocol)
+    simulation.at(500.0, lambda: simulation.leave(0))
+    simulation.at(500.0 + later_ms, lambda: simulation.leave(1))
+    simulation.run(700.0)
+    for process in (0, 1):
+        assert isinstance(simulation.life(process).events[-1], Left)
+
+
 def test_who_has_left_says_that_it_needs_nothing_of_a_list_that_it_has_forgotten() -> None:
     simulation = founded(2)
     simulation.leave(0)
