@@ -735,10 +735,11 @@ class JoinedGroup:
         name = self._given_name or shown(self._own)
         own = incarnation(time.time_ns() // 1_000, secrets.token_bytes(CHANCE_BYTES))
         founder = first and (self._bootstrap or self._seeds.founder == self._own)
+        before = () if self._shell is None else self._shell.membership.fellows
         membership = Membership(
             self._protocol, self.group, Member(own, name, host, port, self._meta),
-            seeds=self._seeds.numeric, founds=self._expect if founder else None, bootstrap=self._bootstrap,
-            timeouts=self._timeouts, layers=self._layers, chance=random.random,
+            seeds=self._seeds.numeric, fellows=before, founds=self._expect if founder else None,
+            bootstrap=self._bootstrap, timeouts=self._timeouts, layers=self._layers, chance=random.random,
         )  # fmt: skip
         if self._shell is not None:
             self._before = self.statistics
@@ -785,7 +786,7 @@ class JoinedGroup:
             raise InvalidSetting(_FOUNDER)
         here = (self._own, sock.getsockname()[:2])
         others = [seed for seed in self._seeds.numeric if seed not in here] or self._seeds.unknown
-        if not others and (self._expect != 1 or not self._seeds.given):
+        if not others and self._seeds.founder != self._own:
             raise InvalidSetting(f"seeds={list(self._seeds.given)!r}: there is no other process to ask")
 
     async def _reached_at(self, sock: socket.socket) -> Address:

@@ -14,7 +14,8 @@ one of them is silent, leaves or comes (`view_change`), and begins the next list
    among them more than half of the seeds. It asks the seeds first: if a member answers, there is a group, and
    the founder founds none. No other process makes a first list, however long it waits.
 5. A process that joins asks the seeds, again and again, until a member answers with its list. It delivers
-   everything from that list on.
+   everything from that list on. After an exclusion it asks its former fellow members too: the seeds may all
+   have ended since.
 6. A few datagrams of a later list are kept until that list begins; lost ones are sent again. Datagrams of an
    earlier list are handled as long as some member still needs that list; after that the answer says that
    nothing of it is needed here, so that the sender forgets it too.
@@ -96,7 +97,7 @@ _REFUSED_MAX = 64
 """Largest number of refused processes that are remembered."""
 
 _LEADS_MAX = 8
-"""Largest number of processes that are asked beside the seeds."""
+"""Largest number of processes that are asked beside the seeds and the fellows of an earlier run."""
 
 _WITHDRAWS_MS = 3 * _SEEK_MS
 """Milliseconds that a process which leaves before it is a member waits for the news that it is one."""
@@ -156,6 +157,7 @@ class Membership:
         me: Member,
         *,
         seeds: Iterable[Address] = (),
+        fellows: Iterable[Address] = (),
         founds: int | None = None,
         bootstrap: bool = False,
         timeouts: Timeouts = LAN,
@@ -165,10 +167,11 @@ class Membership:
     ) -> None:
         """Make the membership of process `me` in the group with this name.
 
-        `seeds` are the addresses of processes that may be members: who joins asks them. With `founds` this
-        process is the founder: it makes the first list when so many processes, itself too, want to be on it.
-        With `bootstrap` it does not need more than half of the seeds for that. `chance` gives random numbers
-        from 0 to 1, to a protocol in which members wait for random times.
+        `seeds` are the addresses of processes that may be members, and `fellows` those of the other members
+        of an earlier run of this process: who joins asks both. With `founds` this process is the founder: it
+        makes the first list when so many processes, itself too, want to be on it. With `bootstrap` it does
+        not need more than half of the seeds for that. `chance` gives random numbers from 0 to 1, to a
+        protocol in which members wait for random times.
 
         Raises:
             InvalidSetting: the protocol has no lists, or needs chance; or `founds` is not positive.
@@ -220,7 +223,8 @@ class Membership:
         """Reason of the last refusal to admit this process."""
         self.refused: dict[Address, str] = {}
         """Reasons for which this process has refused to admit others, by their addresses."""
-        self._leads: list[Address] = []
+        self._fellows = tuple(fellows)
+        self._leads = [address for address in self._fellows if address not in self._seeds]
         """Addresses of processes that may be members, beside the seeds."""
         self._candidates: dict[Address, _Candidate] = {}
         """Processes that ask to be members, by their addresses: for each its last run."""
@@ -294,7 +298,8 @@ class Membership:
         earlier run at the own address, or says that the group exists.
         """
         asked = address in self._seeds or address in self._leads or address == self.me.address
-        if self._seeks_at is not None and self.epoch is None and not asked and len(self._leads) < _LEADS_MAX:
+        most = len(self._fellows) + _LEADS_MAX
+        if self._seeks_at is not None and self.epoch is None and not asked and len(self._leads) < most:
             self._leads.append(address)
             self._ask([address])
 
@@ -441,6 +446,15 @@ class Membership:
     def members(self) -> tuple[Member, ...]:
         """Members on the list; none for a process that is no member."""
         return () if self.epoch is None else self.epoch.roster.members
+
+    @property
+    def fellows(self) -> tuple[Address, ...]:
+        """Return the addresses of the other members of this run's last view, or of an earlier run's, if this
+        run has never been a member.
+        """
+        if self.view is None:
+            return self._fellows
+        return tuple(member.address for member in self.view.members if member != self.me)
 
     @property
     def reached(self) -> int:

@@ -402,6 +402,44 @@ def test_who_was_excluded_can_still_leave(free_ports: Ports) -> None:
     asyncio.run(asyncio.wait_for(run(), 10))
 
 
+def test_who_was_excluded_asks_its_former_fellows_when_the_only_seed_has_ended(
+    free_ports: Ports, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = seeds_of(free_ports, 4)
+    quick = Timeouts(heartbeat_ms=20, suspect_ms=100, exclude_ms=300)
+    cut: set[frozenset[tuple[str, int]]] = set()
+    send = SharedSocket.send
+
+    def sent(self: SharedSocket, frame: bytes, address: tuple[str, int], faults: Counter[str]) -> None:
+        if {address, self.socket.getsockname()} not in cut:
+            send(self, frame, address, faults)
+
+    monkeypatch.setattr(SharedSocket, "send", sent)
+
+    async def run() -> None:
+        groups = [
+            joined(at[:1], 0, bind=at[me], name=f"m{me}", expect=1 if me == 0 else None, timeouts=quick)
+            for me in range(4)
+        ]
+        async with groups[1] as first, groups[2], groups[3] as last:
+            await groups[0].__aenter__()
+            while not all(group.view is not None and len(group.view.members) == 4 for group in groups):
+                await asyncio.sleep(0.01)
+            await groups[0].leave()
+            before = last.me
+            cut.update(frozenset({at[3], other}) for other in at[1:3])
+            while before not in (await until(first, View)).failed:
+                pass
+            while first._membership._ended:  # until then it sends to the excluded one
+                await asyncio.sleep(0.01)
+            cut.remove(frozenset({at[3], at[1]}))
+            back = await until(first, View)
+            assert [member.address for member in back.joined] == [at[3]]
+            assert back.joined[0] != before
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+
+
 @pytest.mark.parametrize(
     ("settings", "error", "told"),
     [
