@@ -488,7 +488,18 @@ def test_who_could_only_wait_for_ever_is_told_so(free_ports: Ports) -> None:
     with pytest.raises(InvalidSetting, match="there is no other process to ask"):
         asyncio.run(opened(seeds=[], bind=first))
     with pytest.raises(InvalidSetting, match="there is no other process to ask"):
-        asyncio.run(opened(seeds=[first], bind=first, expect=2))
+        asyncio.run(opened(seeds=[first], bind=first, advertise=second, expect=1))
+
+
+def test_a_founder_that_is_the_only_seed_waits_for_those_that_ask_it(free_ports: Ports) -> None:
+    at = seeds_of(free_ports, 2)
+
+    async def run() -> None:
+        async with joined(at[:1], 0, expect=2) as first, joined(at[:1], 0, bind=at[1]) as second:
+            for group in (first, second):
+                assert len((await until(group, View)).members) == 2
+
+    asyncio.run(asyncio.wait_for(run(), 10))
 
 
 # Several groups of one process --------------------------------------------------------------------------
