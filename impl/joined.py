@@ -451,6 +451,11 @@ class JoinedGroup:
         return self._socket
 
     @property
+    def failure(self) -> Exception | None:
+        """The error with which this group has failed for good, and that every call raises; None before."""
+        return self._failure
+
+    @property
     def keys(self) -> Keyring | None:
         """Keys in use and keys that are accepted; None for a group without one."""
         return self._keys

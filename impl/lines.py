@@ -1,7 +1,8 @@
-"""The lines of standard input for a program that runs an event loop, be it a terminal, a pipe or a file.
+"""Standard input and output for a program that runs an event loop, be it a terminal, a pipe or a file.
 
 A thread reads, because an event loop cannot wait for every kind of input, and it reads no further than the
-program has come. The thread ends with the process.
+program has come. A thread writes, so that the event loop goes on while nobody reads the output. Both end with
+the process.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ import asyncio
 import contextlib
 import os
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import CancelledError
 
-__all__ = ["lines"]
+__all__ = ["aside", "lines"]
 
 _READ_BYTES = 65_536
 
@@ -48,3 +49,25 @@ async def lines(descriptor: int) -> AsyncIterator[bytes]:
     while (found := await waiting.get()) is not None:
         for line in found:
             yield line
+
+
+async def aside(write: Callable[[], object]) -> None:
+    """Call `write`, which may wait for a reader, in a thread; return when it has, or raise what it raises."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[None] = loop.create_future()
+
+    def end(error: Exception | None) -> None:
+        if not done.done():
+            done.set_result(None) if error is None else done.set_exception(error)
+
+    def work() -> None:
+        error = None
+        try:
+            write()
+        except Exception as raised:  # noqa: BLE001 - whatever it is, the caller gets it
+            error = raised
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(end, error)
+
+    threading.Thread(target=work, name="output", daemon=True).start()
+    await done

@@ -28,7 +28,7 @@ from antiphon.impl.event_log import EventLog
 from antiphon.impl.group import Event, Group
 from antiphon.impl.joined import JoinedEvent, JoinedGroup
 from antiphon.impl.keys import read_keys
-from antiphon.impl.lines import lines
+from antiphon.impl.lines import aside, lines
 from antiphon.impl.loops import run
 from antiphon.impl.member_log import MemberLog
 from antiphon.impl.membership.member import Blocked, Member, View
@@ -38,6 +38,9 @@ from antiphon.impl.transport.addresses import Address, parsed, shown
 
 FAILED = 1
 """Exit code when the group cannot go on."""
+
+_EVENTS = 500
+"""Number of events that are printed at a time: it takes a few milliseconds to format them."""
 
 STALL_S = 30.0
 """Seconds of silence, or of waiting, after which a member of a fixed group fails."""
@@ -275,14 +278,21 @@ async def _until(leave: asyncio.Event, group: Group | JoinedGroup, *, json: bool
 
 
 async def _print(group: Group | JoinedGroup, *, json: bool) -> None:
-    """Print every event of the group as soon as it comes."""
+    """Print every event of the group as soon as it comes. While nobody reads, the member takes no events."""
+    lines_out = streams.document().buffer
+
+    def put(data: bytes) -> None:
+        lines_out.write(data)
+        lines_out.flush()
+
     async for event in group:
-        lines_out = streams.document().buffer
-        try:
-            lines_out.write(_json(event) if json else _plain(event))
-            lines_out.flush()
-        except BrokenPipeError as error:
-            raise streams.NobodyReads from error
+        events = [event, *group.at_hand()]
+        for first in range(0, len(events), _EVENTS):
+            told = b"".join(map(_json if json else _plain, events[first : first + _EVENTS]))
+            try:
+                await aside(partial(put, told))
+            except BrokenPipeError as error:
+                raise streams.NobodyReads from error
 
 
 def _plain(event: Event | JoinedEvent) -> bytes:
@@ -332,10 +342,22 @@ async def _broadcast(group: Group | JoinedGroup) -> None:
     async for line in lines(sys.stdin.fileno()):
         count += 1
         try:
-            await group.broadcast(line)
+            await _say(group, line)
         except LocalError as error:
             raise type(error)(f"line {count} of the input: {error}") from error
     await asyncio.Event().wait()
+
+
+async def _say(group: Group | JoinedGroup, line: bytes) -> None:
+    """Broadcast a line. If this member is excluded while the line waits, it waits for the member's return."""
+    while True:
+        try:
+            await group.broadcast(line)
+        except GroupFailed:
+            if isinstance(group, Group) or group.failure is not None:
+                raise
+        else:
+            return
 
 
 def _addresses(name: str, members: list[str], me: int) -> list[Address]:

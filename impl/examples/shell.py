@@ -11,6 +11,7 @@ import contextlib
 import signal
 import sys
 from collections.abc import Callable
+from functools import partial
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -20,7 +21,7 @@ from antiphon.impl.errors import GroupError, GroupFailed
 from antiphon.impl.event_log import EventLog
 from antiphon.impl.group import Group
 from antiphon.impl.joined import JoinedGroup
-from antiphon.impl.lines import lines
+from antiphon.impl.lines import aside, lines
 from antiphon.impl.loops import run
 from antiphon.impl.registry import DEFAULT
 from antiphon.impl.transport.addresses import parsed
@@ -123,5 +124,9 @@ async def _answer(here: Answering, *, goes_on: bool) -> None:
             if not goes_on:
                 raise
             answer = {"unknown": str(error)}
-        sys.stdout.buffer.write(json.encode(answer) + b"\n")
-        sys.stdout.buffer.flush()
+        await aside(partial(_put, json.encode(answer) + b"\n"))
+
+
+def _put(line: bytes) -> None:
+    sys.stdout.buffer.write(line)
+    sys.stdout.buffer.flush()

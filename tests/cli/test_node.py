@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
+import fcntl
 import json
+import os
 import re
 import select
 import signal
 import socket
+import struct
 import subprocess
 import sys
+import termios
+import threading
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from tests.schemas import complaints
 
-from antiphon.conformance.cli import main
+from antiphon.conformance.cli import main, node, streams
 from antiphon.conformance.judge.history import judge_run
 from antiphon.conformance.judge.trace import load_run
+from antiphon.impl.errors import GroupFailed
+from antiphon.impl.joined import JoinedGroup
 from antiphon.impl.layers import Layers
 
 
@@ -182,3 +192,70 @@ def test_a_port_that_is_taken_is_told(capsys: pytest.CaptureFixture[str]) -> Non
         port = str(taken.getsockname()[1])
         assert main(["node", "o", "--members", "127.0.0.1:9", "127.0.0.1:8", "--metrics", port]) == 64
     assert f"--metrics {port}: cannot listen there: Address already in use" in capsys.readouterr().err
+
+
+def test_a_member_whose_output_nobody_reads_goes_on(at: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its event loop does not stand still in a write."""
+    reader, writer = os.pipe()
+    pipe_bytes, message = fcntl.fcntl(reader, fcntl.F_GETPIPE_SZ), b"x" * 1_000
+    count = 3 * pipe_bytes // len(message)
+    read, reads = bytearray(), threading.Event()
+
+    def read_all() -> None:
+        reads.set()
+        while data := os.read(reader, 2**16):
+            read.extend(data)
+
+    later = threading.Timer(20.0, read_all)
+
+    async def run() -> None:
+        group = JoinedGroup("orders", seeds=at[:1], bind=at[0], key=None, bootstrap=True, name="one")
+        async with group:
+            printing = asyncio.create_task(node._print(group, json=False))
+            for _ in range(count):
+                await group.broadcast(message)
+            while struct.unpack("i", fcntl.ioctl(reader, termios.FIONREAD, bytes(4))) < (pipe_bytes // 2,):
+                await asyncio.sleep(0.001)
+            for _ in range(10):
+                await asyncio.sleep(0.001)
+            assert not reads.is_set(), "the loop waited for a reader"
+            later.function = lambda: None
+            threading.Thread(target=read_all, daemon=True).start()
+        await printing
+
+    with open(writer, "wb") as out:  # noqa: PTH123 - a descriptor
+        monkeypatch.setattr(streams, "document", lambda: SimpleNamespace(buffer=out))
+        later.start()
+        try:
+            asyncio.run(asyncio.wait_for(run(), 60))
+        finally:
+            later.cancel()
+    while read.count(b"\n") < count + 1:
+        pass
+    assert bytes(read) == b"view 1: one\n" + b"".join(
+        b"%d one %b\n" % (number, message) for number in range(1, count + 1)
+    )
+
+
+class Excluding:
+    """A group from which this member is excluded so many times while its first broadcast waits."""
+
+    def __init__(self, times: int, failure: Exception | None) -> None:
+        self.failure = failure
+        self.sent: list[bytes] = []
+        self._left = times
+
+    async def broadcast(self, payload: bytes) -> None:
+        if self._left:
+            self._left -= 1
+            raise GroupFailed("one was excluded")
+        self.sent.append(payload)
+
+
+def test_a_line_that_waits_while_its_member_is_excluded_is_sent_when_it_is_back() -> None:
+    group: Any = Excluding(2, None)
+    asyncio.run(node._say(group, b"line"))
+    assert group.sent == [b"line"]
+    ended: Any = Excluding(1, GroupFailed("for good"))
+    with pytest.raises(GroupFailed, match="one was excluded"):
+        asyncio.run(node._say(ended, b"line"))
