@@ -135,7 +135,10 @@ class _Candidate(NamedTuple):
     member: Member
     address: Address
     """Address from which the request of the process came."""
+    since: float
+    """Time of its first request."""
     heard_at: float
+    """Time of its last request."""
     founds: bool
 
 
@@ -586,7 +589,9 @@ class Membership:
             known = self._candidates.get(joining.address)
             late = known is not None and now > known.heard_at + _ASKS_MS
             if known is None or late or known.member.incarnation <= source:
-                self._candidates[joining.address] = _Candidate(joining, address, now, join.founds)
+                again = known is not None and not late and known.member.incarnation == source
+                since = known.since if again and known is not None else now
+                self._candidates[joining.address] = _Candidate(joining, address, since, now, join.founds)
             self._found(now)
         elif source in self._gone:
             self._supersede(source, address, now)
@@ -1071,6 +1076,8 @@ class Membership:
         if len(asking) + 1 < founds or few:
             return
         if any(one.founds and one.member.incarnation < self.me.incarnation for one in asking):
+            return
+        if asking and min(one.heard_at for one in asking) <= max(one.since for one in asking):
             return
         if (silent or self._leads) and now < self._started_at + self.timeouts.suspect_ms:
             return

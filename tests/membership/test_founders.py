@@ -107,13 +107,31 @@ def test_two_founders_that_heard_of_each_other_too_late_fail_and_say_why(
     """Their lists have one number, and not the same members: no message of one is for the other."""
     monkeypatch.setattr(membership, "LISTENS", 0)
     monkeypatch.setattr(membership._Candidate, "founds", False)
-    simulation = SimulatedMembers(2, 1)
+    simulation = SimulatedMembers(2, 2)
     for process in range(2):
         simulation.begin(process, founds=2)
     simulation.run(2_000.0)
     refused = [event for life in simulation.lives for event in life[0].events if isinstance(event, Refused)]
     assert refused
     assert all("have both founded the group" in event.why for event in refused)
+
+
+@pytest.mark.parametrize("members", [2, 3])
+def test_who_has_ended_before_the_first_view_is_not_in_it(members: int) -> None:
+    """The others wait until it is started again; else a majority might have ended."""
+    simulation = SimulatedMembers(members, 1)
+    simulation.begin(1)
+    simulation.begin(0, founds=members)
+    simulation.at(50.0, lambda: simulation.crash(1))
+    if members == 3:
+        simulation.at(500.0, lambda: simulation.begin(2))
+    simulation.run(2_000.0)
+    assert not simulation.life(0).views
+    simulation.begin_again(1)
+    simulation.run(3_000.0)
+    for process in range(members):
+        (view,) = simulation.life(process).views
+        assert (view.number, len(view.members)) == (1, members)
 
 
 def test_a_notice_that_the_group_exists_goes_to_the_first_seed_while_it_is_no_member() -> None:

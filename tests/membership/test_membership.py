@@ -961,7 +961,7 @@ def test_a_late_request_of_an_earlier_run_does_not_found_the_group_with_it() -> 
     host, port = simulation.addresses[1]
     runs = [Member(bytes(15) + bytes([run]), f"run {run}", host, port) for run in (1, 2)]
     other = Member(bytes(15) + b"\3", "other", *simulation.addresses[2])
-    for member in (runs[1], runs[0], other):
-        now = simulation.clock(0)
+    for turn, member in enumerate((runs[1], runs[0], other, runs[1], runs[0], other)):
+        now = simulation.clock(0) + turn
         machine.datagram_received(member.incarnation, member.address, question(simulation, member), now)
     assert [member.name for member in machine.members] == ["p0", "run 2", "other"]
