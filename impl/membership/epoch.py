@@ -237,7 +237,7 @@ class Epoch:
         )
 
     def release(self, place: int) -> None:
-        """Record that the member at this place needs no more datagrams of this list, which has ended here."""
+        """Record that the member at this place needs no more datagrams of this list."""
         if place not in self._released:
             self._released.add(place)
             self._links.drop(place)

@@ -326,8 +326,9 @@ class Membership:
 
     def farewell(self) -> None:
         """Send the former fellow members a notice that this process needs nothing more, since it ends now."""
-        for member in {member for roster, _ in self._lasts for member in roster.members} - {self.me}:
-            self._send(member, DatagramKind.ENDED, self._lasts[-1][0].number)
+        for member in dict.fromkeys(member for roster, _ in self._lasts for member in roster.members):
+            if member != self.me:
+                self._send(member, DatagramKind.ENDED, self._lasts[-1][0].number)
 
     @property
     def busy(self) -> bool:
@@ -560,10 +561,13 @@ class Membership:
             epoch.endpoint_received(place, memoryview(data)[HEAD.size :], now)
 
     def _ended_elsewhere(self, source: bytes, number: int) -> None:
-        """Record that a member needs no more datagrams of the lists up to this number."""
-        for ended, (epoch, _) in self._ended.items():
+        """Record that a member needs no more datagrams of the lists up to this number. The last of them may not
+        have ended here yet.
+        """
+        current = () if self.epoch is None else (self.epoch,)
+        for epoch in (*(epoch for epoch, _ in self._ended.values()), *current):
             place = epoch.roster.place(source)
-            if ended <= number and place is not None:
+            if epoch.roster.number <= number and place is not None:
                 epoch.release(place)
 
     def _join_received(self, source: bytes, address: Address, data: bytes, now: float) -> None:

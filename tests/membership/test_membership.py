@@ -357,6 +357,21 @@ def test_who_is_alone_when_the_others_have_left_leaves_too(later_ms: float, prot
         assert isinstance(simulation.life(process).events[-1], Left)
 
 
+def test_the_farewell_of_one_that_has_left_counts_for_a_list_that_has_not_ended_yet() -> None:
+    """Its receiver waited for 380 ms if that list ended there a moment later."""
+    simulation = founded(3)
+    machine, other = simulation.life(1).machine, simulation.life(0).machine.me
+    machine.leave(simulation.now)
+    epoch = machine.epoch
+    assert epoch is not None
+    place = epoch.places[other.incarnation]
+    assert epoch.is_owed([place])
+    ended = HEAD.pack(DatagramKind.ENDED, epoch.roster.number)
+    machine.datagram_received(other.incarnation, other.address, ended, simulation.now)
+    assert machine.epoch is epoch
+    assert not epoch.is_owed([place])
+
+
 def test_who_has_left_says_that_it_needs_nothing_of_a_list_that_it_has_forgotten() -> None:
     simulation = founded(2)
     simulation.leave(0)
