@@ -561,8 +561,8 @@ class Membership:
             epoch.endpoint_received(place, memoryview(data)[HEAD.size :], now)
 
     def _ended_elsewhere(self, source: bytes, number: int) -> None:
-        """Record that a member needs no more datagrams of the lists up to this number. The last of them may not
-        have ended here yet.
+        """Record that a member needs no more datagrams of the lists up to this number. The last of them may
+        not have ended here yet.
         """
         current = () if self.epoch is None else (self.epoch,)
         for epoch in (*(epoch for epoch, _ in self._ended.values()), *current):
