@@ -7,6 +7,7 @@ and where.
    it comes is no `raise`.
 3. The boundary holds in the process that entered it, in all its threads. A child that the code forks ends as
    it likes, and never comes back out of the boundary.
+4. An exception that ends a thread of the code, while a call in the main thread goes on, is one of the call.
 
 This file knows neither specifications nor implementations.
 """
@@ -17,6 +18,7 @@ import dis
 import os
 import re
 import sysconfig
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
@@ -35,8 +37,8 @@ class Raised(Exception):
     is the exception.
     """
 
-    def __init__(self, error: BaseException) -> None:
-        self.error, self.what, self.at = error, writable(_words(error)), _place(error)
+    def __init__(self, error: BaseException, within: str = "") -> None:
+        self.error, self.what, self.at = error, writable(within + _words(error)), _place(error)
         super().__init__(f"{self.what} ({self.at.file}:{self.at.line})" if self.at else self.what)
 
 
@@ -52,24 +54,37 @@ class foreign:  # noqa: N801 - reads as a statement: `with foreign(Refused):`
         Raised: in the place of whatever else the code raises.
     """
 
-    __slots__ = ("_passes", "_process")
+    __slots__ = ("_died", "_hook", "_passes", "_process")
 
     def __init__(self, *passes: type[BaseException]) -> None:
         self._passes: tuple[type[BaseException], ...] = (Raised, *passes)
+        self._died: Raised | None = None
+        self._hook: Callable[[threading.ExceptHookArgs], object] | None = None
 
     def __enter__(self) -> None:
         self._process = os.getpid()
         _inside.append(self._process)
+        if threading.get_ident() == _MAIN:
+            self._hook, threading.excepthook = threading.excepthook, self._in_thread
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         _inside.pop()
+        if self._hook is not None:
+            threading.excepthook = self._hook
         if os.getpid() != self._process:
             _really["_exit"](RETURNED)
+        if error is None and self._died is not None:
+            raise self._died from self._died.error
         if error is None or isinstance(error, self._passes) or is_interrupt(error):
             return
         raise Raised(error) from error
+
+    def _in_thread(self, told: threading.ExceptHookArgs) -> None:
+        """Note the exception that ends a thread; `sys.exit` ends a thread, and no more."""
+        if told.exc_value is not None and not isinstance(told.exc_value, SystemExit):
+            self._died = self._died or Raised(told.exc_value, "in a thread, ")
 
 
 @contextmanager
@@ -124,6 +139,8 @@ def is_interrupt(error: BaseException) -> bool:
 
 
 _RAISE = dis.opmap["RAISE_VARARGS"]
+
+_MAIN = threading.main_thread().ident
 
 _inside: list[int] = []
 """The process of each boundary that is open, in all threads."""

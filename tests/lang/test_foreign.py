@@ -4,6 +4,8 @@ import json
 import os
 import signal
 import sys
+import threading
+from collections.abc import Callable
 
 import pytest
 
@@ -43,6 +45,23 @@ def test_the_text_of_an_exception_does_not_command_a_terminal() -> None:
     with pytest.raises(Raised) as raised, foreign():
         raise ValueError("\x1b[2Jgone\x07\x00\x9b\n\tand tabs")
     assert str(raised.value).startswith("ValueError: \\x1b[2Jgone\\x07\\x00\\x9b\n\tand tabs (")
+
+
+def in_a_thread(call: Callable[[], object]) -> None:
+    thread = threading.Thread(target=call)
+    thread.start()
+    thread.join()
+
+
+def test_the_hook_of_threads_is_given_back() -> None:
+    """`sys.exit` ends a thread, and nothing is wrong with that."""
+    before = threading.excepthook
+    with pytest.raises(Raised, match="in a thread, ZeroDivisionError"), foreign(), foreign():
+        in_a_thread(lambda: 1 / 0)
+    assert threading.excepthook is before
+    with foreign():
+        in_a_thread(sys.exit)
+    assert threading.excepthook is before
 
 
 def test_a_child_ends_as_it_likes_and_never_comes_back() -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 __all__ = ["Unfreezable", "freeze", "thaw"]
 
-_ITSELF = (int, str, bytes, float, complex, type(None), type(Ellipsis), range, Enum)
+_ITSELF = (int, str, bytes, complex, type(None), type(Ellipsis), range, Enum)
 _NAMED = (type, FunctionType, BuiltinFunctionType, ModuleType)
 
 
@@ -48,6 +48,8 @@ class _Freezer:
 
     def frozen(self, value: Any) -> Hashable:
         kind = type(value)
+        if kind is float:
+            return ("float", value.hex())  # nan is not equal to itself, and -0.0 to 0.0
         if isinstance(value, (*_ITSELF, *_NAMED)):
             return ("=", kind, value)  # with its type, since 1 == True == 1.0
         if kind in (set, frozenset):
@@ -102,6 +104,8 @@ class _Thawer:
         match frozen:
             case ("=", _, value):
                 return value
+            case ("float", text):
+                return float.fromhex(text)
             case ("again", number):
                 return self.made[number]
             case ("set", items):

@@ -6,6 +6,7 @@ import gc
 import random
 import re
 import sys
+import threading
 import time
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -221,6 +222,14 @@ def raises(self: Any) -> None:
     raise RuntimeError("the database is locked")
 
 
+def raises_in_a_thread(self: Any) -> None:
+    """Raise where only Python's own hook hears it, and go on."""
+    thread = threading.Thread(target=lambda: 1 / 0)
+    thread.start()
+    thread.join()
+    self.holder = None
+
+
 def ends(self: Any) -> None:
     """Exit, as scripts do."""
     sys.exit(0)
@@ -266,6 +275,9 @@ WRONG: dict[str, tuple[dict[str, Callable[..., Any]], tuple[str, ...], str, str]
     "lies": ({"state": lies}, FREE[:3], "variable served", "2"),
     "late": ({"grant": late}, ("ask", "ask", "hear", "hear", "grant"), "events", ""),
     "raises": ({"free": raises}, FREE, "the implementation raises", "RuntimeError: the database is locked"),
+    "raises in a thread": (
+        {"free": raises_in_a_thread}, FREE, "the implementation raises", "in a thread, ZeroDivisionError",
+    ),
     "ends": ({"free": ends}, FREE, "the implementation raises", "it ends the process: sys.exit(0)"),
     "runs on": ({"free": runs_on}, FREE, "the implementation does not return", "free() runs for 0.1 s"),
     "waits": ({"free": waits}, FREE, "the implementation does not return", "free() runs for 0.1 s"),

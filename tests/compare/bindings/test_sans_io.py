@@ -46,7 +46,8 @@ class Slotted:
 
 
 VALUES: tuple[Any, ...] = (
-    0, True, 1.5, "text", b"bytes", None, Phase.WORKS, (), (1, [2, {3}]), [[], []], {"a": [1], 2: {"b"}},
+    0, True, 1.5, float("-inf"), "text", b"bytes", None, Phase.WORKS, (), (1, [2, {3}]), [[], []],
+    {"a": [1], 2: {"b"}},
     {1, 2, 3}, frozenset({(1, 2)}), bytearray(b"ab"), deque([1, 2], maxlen=3), Counter("hello"),
     defaultdict(list, {1: [2]}), Slotted([1], {2}), Node(1, [Node(2), Node(3)]), {Phase.RESTS: Slotted(1, 2)},
 )  # fmt: skip
@@ -68,6 +69,12 @@ def test_values_that_python_calls_equal_and_code_may_tell_apart_differ() -> None
     assert freeze([1, 2]) != freeze([2, 1])
     assert freeze({"a": 1, "b": 2}) != freeze({"b": 2, "a": 1})
     assert freeze({1, 2}) == freeze({2, 1})
+    assert freeze(0.0) != freeze(-0.0)
+
+
+def test_what_is_no_number_is_one_state_though_it_does_not_equal_itself() -> None:
+    assert freeze([float("nan")]) == freeze([float("nan")])
+    assert str(thaw(freeze(float("nan")))) == "nan"
 
 
 def test_equal_states_that_came_about_in_other_ways_are_one() -> None:
