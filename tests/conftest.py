@@ -16,10 +16,14 @@ import hypothesis
 import pytest
 from hypothesis.internal.conjecture import providers
 
-SHORT_LIVED = (
-    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
-)
+SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Options of a Java that starts fast and lives for a minute."""
+
+UNCOMPILED = (
+    "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote "
+    "-Dspark.sql.codegen.wholeStage=false -Dspark.sql.codegen.factoryMode=NO_CODEGEN"
+)
+"""Options with which Spark's classes are not verified, and it writes and compiles no class for each query."""
 
 SLOW = [hypothesis.HealthCheck.too_slow]
 """Health check that fails on a busy machine through no fault of a test."""
@@ -82,12 +86,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
     A shell that runs the tests in the background ignores Ctrl-C for them; what they start must hear it.
 
-    Java lives too short here for its better compiler and its parallel collector to pay, and Spark's classes
-    are not verified before they run. Garbage collection does not pay while tests are collected, which stay.
+    Java lives too short here for its better compiler and its parallel collector to pay, and for Spark's code
+    for each query, which the deep profile has. Garbage collection does not pay while tests are collected,
+    which stay.
     """
     gc.disable()
     if config.getoption("--hypothesis-profile", None) != "deep":
         providers._get_local_constants = lambda: providers._local_constants
+        os.environ.setdefault("SPARK_SUBMIT_OPTS", f"{SHORT_LIVED} {UNCOMPILED}")
     os.environ.setdefault("SPARK_SUBMIT_OPTS", SHORT_LIVED)
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
