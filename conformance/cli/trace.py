@@ -94,7 +94,9 @@ def trace(
 def _found(
     bound: Program, logs: list[Path], observed: Observed, effort: Effort, *, every: bool
 ) -> Validation:
-    missing = [file for file in logs if not file.is_file()]
+    if directory := next((file for file in logs if file.is_dir()), None):
+        raise output.UsageProblem(f"{directory} is a directory: name the logs in it, a file each")
+    missing = [file for file in logs if not file.exists()]
     if missing:
         reason = f"{', '.join(map(str, missing))}: there is no such log"
         return Validation(bound, Outcome.UNKNOWN, reason, 0)

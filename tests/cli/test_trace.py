@@ -1,6 +1,7 @@
 """`antiphon trace`: is there a behaviour of a specification that explains the log of a real run?"""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,20 @@ def test_an_empty_or_missing_log_is_unknown(
     told = "there is no such log" if lines is None else "no line of the logs tells anything"
     assert told in answer.out
     assert read_junit((tmp_path / "j.xml").read_text()).attrib["errors"] == "1"
+
+
+def test_a_directory_is_no_log_and_a_pipe_is_one(antiphon: Run, tmp_path: Path) -> None:
+    """A shell's `<(zcat run.ndjson.gz)` is a pipe, whose lines are text: its name says nothing of JSON."""
+    answer = antiphon("trace", COURIER, tmp_path)
+    assert (answer.code, f"{tmp_path} is a directory: name the logs in it" in answer.err) == (64, True)
+    (tmp_path / "map.py").write_text("import json\n\ndef observe(line):\n    return json.loads(line)\n")
+    reading, writing = os.pipe()
+    os.write(writing, (json.dumps(SEND) + "\n").encode())
+    os.close(writing)
+    answer = antiphon("trace", COURIER, f"/dev/fd/{reading}", "--map", tmp_path / "map.py")
+    os.close(reading)
+    assert answer.code == 0
+    assert "1 observation explained" in answer.out
 
 
 def test_a_line_that_is_no_observation_is_no_document_either() -> None:
