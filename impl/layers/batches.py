@@ -17,7 +17,8 @@
    while some application has not taken `untaken_bytes` of what was delivered. A member whose application has
    taken a quarter of that since its last batch makes a batch, without messages if none waits. So at most
    `untaken_bytes`, one message, and the contents of `ahead` batches of each member are delivered and not
-   taken.
+   taken. What was not taken of an earlier list of members counts until the member's first batch on this list;
+   if that is `untaken_bytes`, its application takes all of it before the member makes a batch.
 8. A message may ask to be delivered only when k members have it with its place (`holders`). All parts of a
    batch wait for the k of the batch: a message with a larger k begins the next batch, and one with a smaller
    k waits with the others. Each batch reports how much of the common order its source has. After a batch with
@@ -100,6 +101,9 @@ class BatchesSnapshot(NamedTuple):
     sources: tuple[tuple[int, tuple[bytes, ...] | None, int, int], ...]
     broken: int
     counted: tuple[int, ...]
+    carried: tuple[int, ...]
+    left: bool
+    owes_first: bool
 
 
 class _Source:
@@ -181,6 +185,14 @@ class Batches:
         """The members whose untaken bytes keep this member from making batches (rule 7)."""
         self._open = True
         """True if every other application has taken enough for another batch of messages."""
+        self._carried = [0] * members
+        """For each member the bytes of earlier lists that its application had not taken when this list began,
+        until its first batch on this list.
+        """
+        self._left = False
+        """True if the own application has not taken everything of earlier lists."""
+        self._owes_first = False
+        """True if the others wait for a batch of this member, since its application had left much."""
         self._names: Sequence[Any] = range(members)
         self._ids = [0] * members
         self._number = 0
@@ -188,13 +200,27 @@ class Batches:
         self._encode = msgpack.Encoder().encode
         self._decode = msgpack.Decoder(Batch).decode
 
-    def go_on(self, names: Sequence[Any], ids: Sequence[int], number: int) -> None:
+    def go_on(
+        self, names: Sequence[Any], ids: Sequence[int], number: int, carried: Sequence[int], *, left: bool
+    ) -> None:
         """Continue after another list of members, before anything is delivered.
 
         `names` are the members; `ids` counts the messages of each that were delivered before, `number` all of
-        them. Then every message is delivered as soon as it is ordered (`holders` is 1).
+        them. `carried` are the bytes that the application of each had not taken of them, as far as all know
+        (`untaken_of`); `left` is True if the own application has not taken all. Then every message is
+        delivered as soon as it is ordered (`holders` is 1).
         """
         self._names, self._ids, self._number = names, list(ids), number
+        self._carried = list(carried[: self._members])
+        own = self._carried[self._me] if self._me < self._members else 0  # who is external makes no batches
+        self._left, self._owes_first = left and own > 0, _TOLD_AGAIN * own >= self._untaken_bytes
+        self._look()
+
+    def untaken_of(self, source: int) -> int:
+        """Return the number of bytes delivered here that the application of a member has not taken, by the
+        member's last batch: the same at all members that have delivered the same.
+        """
+        return self._carried[source] + self._delivered_bytes - self._sources[source].taken
 
     def count_on(self, sources: Sequence[int]) -> None:
         """Let only the applications of these members hold back batches (rule 7). The other members report
@@ -218,6 +244,8 @@ class Batches:
     @property
     def ready(self) -> bool:
         """Return True if a batch is ready for a core that can take one."""
+        if self._left and self._carried[self._me] >= self._untaken_bytes:
+            return False
         return len(self._on_their_way) < self._ahead and ((bool(self._waiting) and self._open) or self._owes)
 
     @property
@@ -225,7 +253,8 @@ class Batches:
         """Return True if other members wait for a report of what this member has, or of what its application
         has taken.
         """
-        return self._owed > self._told_held or _TOLD_AGAIN * (self._taken - self._told) >= self._untaken_bytes
+        told = self._owed <= self._told_held and not self._owes_first
+        return not told or _TOLD_AGAIN * (self._taken - self._told) >= self._untaken_bytes
 
     @property
     def slow(self) -> tuple[tuple[int, int], ...]:
@@ -292,7 +321,7 @@ class Batches:
     def next(self) -> bytes:
         """Return the payload of the next batch; call this only while `ready` is True."""
         first = self._last_taken + 1
-        self._told, self._told_held = self._taken, self._delivered
+        self._told, self._told_held, self._owes_first = self._taken, self._delivered, False
         parts: list[bytes] = []
         holders, cut, freed = 1, False, 0
         if self._waiting and self._open:
@@ -341,6 +370,7 @@ class Batches:
             self._held_bytes -= self._on_their_way.popleft()
         source = self._sources[delivery.source]
         source.taken, source.held = batch.taken, batch.held
+        self._carried[delivery.source] = 0
         parts, first = self._completed(source, batch)
         before = self._delivered
         self._delivered += len(parts)
@@ -387,7 +417,7 @@ class Batches:
 
     def take(self) -> None:
         """Record that the application has taken everything that was delivered to it."""
-        self._taken = self._released_bytes
+        self._taken, self._left = self._released_bytes, False
         self._look()
 
     def _completed(self, source: _Source, batch: Batch) -> tuple[list[bytes], int]:
@@ -414,8 +444,9 @@ class Batches:
         """Return the number of delivered bytes that the application of a member has not taken, as far as this
         member knows.
         """
-        taken = self._taken if process == self._me else self._sources[process].taken
-        return self._delivered_bytes - taken
+        if process != self._me:
+            return self.untaken_of(process)
+        return self._delivered_bytes - self._taken + (self._carried[process] if self._left else 0)
 
     def _read(self, delivery: Delivery) -> Batch | None:
         """Decode the batch in a payload. Return None if it is no batch, or not the next one of its source."""
@@ -462,6 +493,9 @@ class Batches:
             tuple(sources),
             self.broken,
             tuple(self._counted),
+            tuple(self._carried),
+            self._left,
+            self._owes_first,
         )
 
     def restore(self, snapshot: BatchesSnapshot) -> None:
@@ -481,4 +515,6 @@ class Batches:
             for last, pieces, taken, held in snapshot.sources
         ]
         self.broken, self._counted = snapshot.broken, snapshot.counted
+        self._carried, self._left = list(snapshot.carried), snapshot.left
+        self._owes_first = snapshot.owes_first
         self._look()

@@ -284,9 +284,16 @@ class _Alone:
     def start(self, now: float) -> None:
         """Do nothing: there is no other member to greet."""
 
-    def go_on(self, names: Sequence[object], ids: Sequence[int], number: int) -> None:
-        """Continue the numbers of messages after those of another list."""
+    def go_on(
+        self, names: Sequence[object], ids: Sequence[int], number: int, carried: Sequence[int], *, left: bool
+    ) -> None:
+        """Continue the numbers of messages after those of another list, of which some may not be taken."""
         (self._me,), (self._id,), self._number = names, ids, number
+        self._untaken_bytes = carried[0] if left else 0
+
+    def untaken_of(self, source: int) -> int:  # noqa: ARG002 - there is one
+        """Return the number of bytes that the application has not taken."""
+        return self._untaken_bytes
 
     @property
     def held(self) -> int:
@@ -330,9 +337,19 @@ class _Alone:
 
     def deliveries(self) -> list[Delivery[Any]]:
         """Return, once, the deliveries in order."""
-        deliveries, self._untaken_bytes = list(self._deliveries), 0
+        deliveries = self.collect()
+        self.take()
+        return deliveries
+
+    def collect(self) -> list[Delivery[Any]]:
+        """Return, once, the deliveries in order; the application takes them later."""
+        deliveries = list(self._deliveries)
         self._deliveries.clear()
         return deliveries
+
+    def take(self) -> None:
+        """Record that the application has taken all deliveries."""
+        self._untaken_bytes = 0
 
     @property
     def untaken(self) -> Sequence[Delivery[Any]]:

@@ -265,6 +265,8 @@ class Membership:
         self._delivered = 0
         self._counts: Counter[bytes] = Counter()
         """Number of messages of each member that were delivered before this list."""
+        self._untaken: dict[bytes, int] = {}
+        """Bytes of ended lists that the application of each member had not taken, as all members know."""
         self._own = 0
         """Number of own messages of this list whose delivery was taken."""
         self._outstanding: deque[bytes] = deque()
@@ -362,11 +364,17 @@ class Membership:
         self._collect()
         events = list(self._events)
         self._events.clear()
+        self._take()
         return events
 
     def deliveries(self) -> list[Delivery[Member]] | None:
         """Return, once, the events so far if all are deliveries, which is nearly always so; else None."""
-        return None if self._events else self._taken_of_list()
+        if self._events:
+            return None
+        deliveries = self._of_list()
+        if deliveries:
+            self._take()
+        return deliveries
 
     def standing(self) -> Standing:
         """Return the state of this process."""
@@ -822,6 +830,7 @@ class Membership:
         for member in before:
             if roster.place(member.incarnation) is None:
                 del self._counts[member.incarnation]
+                self._untaken.pop(member.incarnation, None)
                 self._gone.append(member.incarnation)
         self._begin(roster, now)
         if decision.kind is Kind.REGULAR:
@@ -858,7 +867,9 @@ class Membership:
         )  # fmt: skip
         self.detector.watch((member.incarnation for member in roster.members if member != self.me), now)
         ids = [self._counts[member.incarnation] for member in roster.members]
-        epoch.endpoint.go_on(roster.members, ids, self._delivered)
+        carried = [self._untaken.get(member.incarnation, 0) for member in roster.members]
+        left = any(type(event) is Delivery for event in self._events)
+        epoch.endpoint.go_on(roster.members, ids, self._delivered, carried, left=left)
         for payload in self._outstanding:
             epoch.endpoint.broadcast(payload, now)
         early, self._early = self._early, deque(maxlen=_EARLY_MAX)
@@ -994,7 +1005,8 @@ class Membership:
             ):
                 epoch.change.call(Kind.INTERMEDIATE)
             if self._leaving and settled and not epoch.change.leaving:
-                self._collect()  # whoever leaves may take nothing more
+                self._collect()
+                self._take()  # whoever leaves may take nothing more
                 if not self._outstanding:
                     epoch.change.leave()
         self._tell_blocked()
@@ -1115,14 +1127,19 @@ class Membership:
 
     def _collect(self) -> None:
         """Move the deliveries of the list's endpoint to the events for the application."""
-        self._events.extend(self._taken_of_list())
+        self._events.extend(self._of_list())
 
-    def _taken_of_list(self) -> list[Delivery[Member]]:
+    def _take(self) -> None:
+        """Record that the application has taken all events."""
+        if self.epoch is not None:
+            self.epoch.endpoint.take()
+
+    def _of_list(self) -> list[Delivery[Member]]:
         """Return, once, the deliveries of the list's endpoint, and forget the own messages among them."""
         epoch = self.epoch
         if epoch is None:
             return []
-        deliveries = cast(list[Delivery[Member]], epoch.endpoint.deliveries())
+        deliveries = cast(list[Delivery[Member]], epoch.endpoint.collect())
         own = epoch.endpoint.delivered_of(epoch.me) if epoch.me < epoch.roster.core else 0
         forget = self._outstanding.popleft
         for _ in range(own - self._own):
@@ -1136,7 +1153,9 @@ class Membership:
         assert epoch is not None, "there is a list that ends"
         self._delivered += epoch.endpoint.held
         for place in range(epoch.roster.core):
-            self._counts[epoch.roster.members[place].incarnation] += epoch.endpoint.delivered_of(place)
+            member = epoch.roster.members[place].incarnation
+            self._counts[member] += epoch.endpoint.delivered_of(place)
+            self._untaken[member] = epoch.endpoint.untaken_of(place)
 
     def __repr__(self) -> str:
         if self.epoch is None:

@@ -276,18 +276,37 @@ class Endpoint(Generic[M]):
         return datagrams + [Datagram(to, b"") for to in self._heartbeats.due(self._now)]
 
     def deliveries(self) -> list[Delivery]:
-        """Return, once, the deliveries in order, for the application."""
-        deliveries, self._deliveries = self._deliveries, []
-        if deliveries and self._batches is not None:
-            self._batches.take()
+        """Return, once, the deliveries in order, for the application, which takes them."""
+        deliveries = self.collect()
+        if deliveries:
+            self.take()
         return deliveries
 
-    def go_on(self, names: Sequence[object], ids: Sequence[int], number: int) -> None:
+    def collect(self) -> list[Delivery]:
+        """Return, once, the deliveries in order; the application takes them later (`take`)."""
+        deliveries, self._deliveries = self._deliveries, []
+        return deliveries
+
+    def take(self) -> None:
+        """Record that the application has taken all deliveries, also those before this list."""
+        if self._batches is not None:
+            self._batches.take()
+
+    def untaken_of(self, source: int) -> int:
+        """Return the number of bytes that the application of this member has not taken, as all know:
+        `Batches.untaken_of` of the layers.
+        """
+        assert self._batches is not None, "without layers nobody counts the messages of the common order"
+        return self._batches.untaken_of(source)
+
+    def go_on(
+        self, names: Sequence[object], ids: Sequence[int], number: int, carried: Sequence[int], *, left: bool
+    ) -> None:
         """Continue after the end of another list, with the arguments of `Batches.go_on`; call it only with
         layers.
         """
         assert self._batches is not None, "without layers nobody counts the messages of the common order"
-        self._batches.go_on(names, ids, number)
+        self._batches.go_on(names, ids, number, carried, left=left)
 
     def count_on(self, sources: Sequence[int]) -> None:
         """Wait only for the applications of these members: `Batches.count_on` of the layers."""

@@ -440,6 +440,49 @@ def test_who_was_excluded_asks_its_former_fellows_when_the_only_seed_has_ended(
     asyncio.run(asyncio.wait_for(run(), 30))
 
 
+@pytest.mark.parametrize("protocol", ["irbp", "rbp-reforming", "sequencer", "total", "horus", "vsc"])
+def test_an_application_that_takes_nothing_holds_up_the_others_over_all_views(
+    free_ports: Ports, protocol: str
+) -> None:
+    """Each view used to give it as much again."""
+    at = seeds_of(free_ports, 3)
+    layers = Layers(untaken_bytes=2**16, buffer_bytes=2**14)
+
+    async def run() -> None:
+        settings: dict[str, Any] = {"protocol": protocol, "layers": layers, "expect": 2}
+        async with joined(at, 0, **settings) as first, joined(at, 1, **settings) as slow:
+            taking = asyncio.create_task(count_deliveries(first, 0))
+
+            async def talk() -> None:
+                while True:
+                    await first.broadcast(bytes(1_000))
+
+            talking = asyncio.create_task(talk())
+            for _ in range(4):
+                while not any(f"the application of {slow.name}" in wait for wait in first.waits):
+                    await asyncio.sleep(0.001)
+                async with joined(at, 2, **settings) as third:
+                    await until(third, View)
+            assert slow.untaken * 1_000 < 3 * layers.untaken_bytes
+            talking.cancel()
+            sent = await asyncio.gather(first.broadcast(b"last"), count_deliveries(slow, 4))
+            assert sent[0].source == first.me
+            taking.cancel()
+
+    asyncio.run(asyncio.wait_for(run(), 60))
+
+
+async def count_deliveries(group: JoinedGroup, size: int) -> int:
+    """Number of deliveries up to the first message of this size."""
+    count = 0
+    async for event in group:
+        if isinstance(event, Delivery):
+            count += 1
+            if len(event.payload) == size:
+                return count
+    return count
+
+
 @pytest.mark.parametrize(
     ("settings", "error", "told"),
     [

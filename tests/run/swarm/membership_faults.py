@@ -67,7 +67,8 @@ def welcomes_with_no_counts(patch: pytest.MonkeyPatch) -> None:
         before(self, data, now)
         if known is None and self.epoch is not None:
             roster = self.epoch.roster.members
-            self.epoch.endpoint.go_on(roster, [0] * len(roster), self._delivered)
+            none = [0] * len(roster)
+            self.epoch.endpoint.go_on(roster, none, self._delivered, none, left=False)
 
     patch.setattr(Membership, "_welcome_received", received)
 
