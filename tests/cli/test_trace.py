@@ -85,11 +85,11 @@ def test_a_directory_is_no_log_and_a_pipe_is_one(antiphon: Run, tmp_path: Path) 
     """A shell's `<(zcat run.ndjson.gz)` is a pipe, whose lines are text: its name says nothing of JSON."""
     answer = antiphon("trace", COURIER, tmp_path)
     assert (answer.code, f"{tmp_path} is a directory: name the logs in it" in answer.err) == (64, True)
-    (tmp_path / "map.py").write_text("import json\n\ndef observe(line):\n    return json.loads(line)\n")
+    (tmp_path / "piped_map.py").write_text("import json\n\ndef observe(line):\n    return json.loads(line)\n")
     reading, writing = os.pipe()
     os.write(writing, (json.dumps(SEND) + "\n").encode())
     os.close(writing)
-    answer = antiphon("trace", COURIER, f"/dev/fd/{reading}", "--map", tmp_path / "map.py")
+    answer = antiphon("trace", COURIER, f"/dev/fd/{reading}", "--map", tmp_path / "piped_map.py")
     os.close(reading)
     assert answer.code == 0
     assert "1 observation explained" in answer.out
