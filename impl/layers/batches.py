@@ -11,7 +11,8 @@
 5. A core delivers each source's payloads in the order in which they were broadcast. A payload that is no
    batch, or not the next one of its source, is ignored, by all members alike; `broken` counts them.
 6. Own messages that wait or are on their way have at most `buffer_bytes`, and one message more; then `full`
-   is true and `put` refuses. The pieces of one message have at most `message_bytes_max`.
+   is true and `put` refuses. The pieces of one message have at most `message_bytes_max`: if they have more,
+   the members were given different sizes. Then this member fails, since the others deliver the message.
 7. A slow application slows all members, so that none of them stores more for it than there is room. Each
    batch reports how much of the common order its source's application has taken. No batch of messages is made
    while some application has not taken `untaken_bytes` of what was delivered. A member whose application has
@@ -38,7 +39,7 @@ from typing import Annotated, Any, NamedTuple
 
 from msgspec import Meta, MsgspecError, Struct, msgpack
 
-from antiphon.impl.errors import Busy, PayloadTooLarge
+from antiphon.impl.errors import Busy, GroupFailed, PayloadTooLarge
 from antiphon.impl.protocols.core import (
     MEMBERS_MAX,
     NATURAL_MAX,
@@ -361,6 +362,9 @@ class Batches:
     def unpack(self, delivery: Delivery) -> list[Delivery]:
         """Return the messages to deliver with this payload of the core, in order: first earlier messages that
         waited for it, then its own, if they need not wait.
+
+        Raises:
+            GroupFailed: the pieces of a message have more than `message_bytes_max`.
         """
         batch = self._read(delivery)
         if batch is None:
@@ -449,7 +453,9 @@ class Batches:
         return self._delivered_bytes - self._taken + (self._carried[process] if self._left else 0)
 
     def _read(self, delivery: Delivery) -> Batch | None:
-        """Decode the batch in a payload. Return None if it is no batch, or not the next one of its source."""
+        """Decode the batch in a payload. Return None if it is no batch, or not the next one of its source.
+        Raise `GroupFailed` if the pieces of a message have more than `message_bytes_max`.
+        """
         try:
             batch = self._decode(delivery.payload)
         except MsgspecError:
@@ -464,8 +470,10 @@ class Batches:
             return None
         if self._ordered and (batch.taken > self._delivered_bytes or batch.held > self._delivered):
             return None
-        if goes_on and sum(map(len, chain(source.pieces or (), batch.parts[:1]))) > self._message_bytes_max:
-            return None
+        most = self._message_bytes_max
+        if goes_on and sum(map(len, chain(source.pieces or (), batch.parts[:1]))) > most:
+            its = f"a message of {self._names[delivery.source]} has more than {most} bytes"
+            raise GroupFailed(f"{its}, the most here: give all members the same Layers.message_bytes_max")
         return batch
 
     # State --------------------------------------------------------------------------------------------------

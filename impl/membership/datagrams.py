@@ -90,6 +90,8 @@ class Join(Struct, frozen=True, array_like=True):
     protocol: Annotated[str, Meta(max_length=64)]
     founds: bool = False
     """True if the process will make the first list, unless it hears of a group or of an earlier founder."""
+    message_bytes_max: _Count = 0
+    """Largest size of a message in bytes, the same at all members; 0 from a process that does not say it."""
 
 
 class No(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):

@@ -173,6 +173,8 @@ class Epoch:
         relays = self._told and isinstance(follows, Next)
         data, encoded = b"", None
         for to, message in self.change.outputs():
+            if to in self._released:
+                continue
             if message is not encoded:  # the same one goes to all, and may be large
                 data, encoded = self._encode(message), message
             if relays and isinstance(message, Decide) and len(data) > _LARGE:

@@ -617,15 +617,23 @@ class Membership:
             self._supersede(source, address, now)
 
     def _understands(self, join: Join, address: Address) -> bool:
-        """Return True if the applicant has the group's protocol in a version that all members know; otherwise
-        send it a refusal.
+        """Return True if the applicant has the group's protocol in a version that all members know, and the
+        same largest message; otherwise send it a refusal.
         """
         protocol = self._implementation.messages.protocol
         members = (self.me,) if self.epoch is None else self.epoch.roster.members
         oldest, newest = join.member.speaks
-        if join.protocol == protocol and spoken([*members, join.member]) is not None:
+        most = self._layers.message_bytes_max
+        understood = join.protocol == protocol and spoken([*members, join.member]) is not None
+        if understood and join.message_bytes_max in (0, most):
             return True
-        if self.epoch is not None or self._founds is not None:
+        if self.epoch is None and self._founds is None:
+            return False
+        if understood:
+            its = f"its messages have at most {join.message_bytes_max} bytes"
+            told = f"{its}; here they have {most}: give all the same Layers.message_bytes_max"
+            self._refuse(address, told)
+        else:
             needed, known = max(one.speaks[0] for one in members), min(one.speaks[1] for one in members)
             its = f"its protocol is {_user_name(join.protocol)!r}, version {_range(oldest, newest)}"
             here = f"here it is {_user_name(protocol)!r}, version {_range(needed, known)}"
@@ -1066,7 +1074,9 @@ class Membership:
     def _ask(self, addresses: Iterable[Address]) -> None:
         """Send a request to join to the processes at these addresses."""
         protocol = self._implementation.messages.protocol
-        join = HEAD.pack(DatagramKind.JOIN, 0) + encode(Join(self.me, protocol, self.founds is not None))
+        most = self._layers.message_bytes_max
+        wish = Join(self.me, protocol, self.founds is not None, most)
+        join = HEAD.pack(DatagramKind.JOIN, 0) + encode(wish)
         self._outgoing += [Outgoing(address, join) for address in addresses if address != self.me.address]
 
     def _found(self, now: float) -> None:

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec import msgpack
 
-from antiphon.impl.errors import Busy, PayloadTooLarge
+from antiphon.impl.errors import Busy, GroupFailed, PayloadTooLarge
 from antiphon.impl.layers.batches import Batch, Batches
 from antiphon.impl.layers.packing import Packing, pack, unpack
 from antiphon.impl.protocols.core import Delivery, Identifier
@@ -276,11 +276,14 @@ def test_an_own_batch_that_comes_again_is_ignored_and_counted() -> None:
     assert not member.idle, "the second is still on its way"
 
 
-def test_pieces_that_grow_beyond_the_limit_are_not_kept() -> None:
+def test_a_member_with_a_smaller_limit_fails_and_keeps_nothing_beyond_it() -> None:
+    """The others deliver such a message: a member that left it out would number all later ones otherwise."""
     member = batches(message_bytes_max=10)
-    for k in range(100):
-        assert member.unpack(Delivery(1, k + 1, k, msgpack.encode(Batch(1, True, [bytes(4)], 0, 1, 0)))) == []
-    assert member.broken == 98
+    piece = msgpack.encode(Batch(1, True, [bytes(4)], 0, 1, 0))
+    for k in range(2):
+        assert member.unpack(Delivery(1, k + 1, k, piece)) == []
+    with pytest.raises(GroupFailed, match=r"of 1 has more than 10 bytes, .* Layers.message_bytes_max"):
+        member.unpack(Delivery(1, 3, 3, piece))
     assert len(repr(member.snapshot())) < 400
 
 

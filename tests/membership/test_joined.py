@@ -1171,6 +1171,28 @@ def test_who_names_another_protocol_fails_and_says_why(
     assert f"127.0.0.1:{seeds[1][1]} is not taken in: its protocol is 'sequencer'" in said[0]
 
 
+@pytest.mark.parametrize("began", [True, False])
+def test_who_takes_smaller_messages_than_the_others_fails_and_says_why(
+    free_ports: Ports, caplog: pytest.LogCaptureFixture, *, began: bool
+) -> None:
+    """As a member it would lack the larger ones, and number all later ones otherwise."""
+    seeds = seeds_of(free_ports, 2)
+
+    async def run() -> None:
+        async with joined(seeds, 0, bootstrap=began) as first:
+            if began:
+                assert (await until(first, View)).number == 1
+            async with joined(seeds, 1, layers=Layers(message_bytes_max=100_000)) as second:
+                told = r"its messages have at most 100000 bytes; here they have 16777216: give all"
+                with pytest.raises(GroupFailed, match="m1 is not taken in: " + told):
+                    await anext(second)
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+    said = [record.getMessage() for record in caplog.records if "is not taken in" in record.getMessage()]
+    assert len(said) == 1
+    assert f"127.0.0.1:{seeds[1][1]} is not taken in: its messages have at most 100000 bytes" in said[0]
+
+
 def test_counts_go_on_when_a_process_comes_back(free_ports: Ports) -> None:
     seeds = seeds_of(free_ports, 3)
     silent = ("suspected", Reason.SILENT)

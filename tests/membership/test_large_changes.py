@@ -129,6 +129,34 @@ def test_a_change_sends_a_large_decision_to_each_member_once(monkeypatch: pytest
     all_agree_at_the_end(simulation, {0, 1, 2, 3})
 
 
+def test_who_has_gone_on_already_is_not_sent_the_decision(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A notice that a member needs nothing more of the list may come before the decision does."""
+    sent: list[int] = []
+    send, go_on = Epoch._send, Epoch.go_on
+    early: set[tuple[int, int]] = set()
+
+    def counted(epoch: Epoch, to: int, data: bytes) -> None:
+        if isinstance(epoch._decode(data), Decide) and epoch.me != 1:
+            sent.append(to)
+        send(epoch, to, data)
+
+    def after_notices(epoch: Epoch, now: float) -> Any:
+        if epoch._told:
+            for place in range(4):
+                epoch.release(place)
+                early.add((epoch.me, place))
+        return go_on(epoch, now)
+
+    monkeypatch.setattr(Epoch, "_send", counted)
+    monkeypatch.setattr(Epoch, "go_on", after_notices)
+    simulation = busy(5)
+    simulation.run(8_000.0)
+    assert early, "somebody was sent the decision"
+    assert set(sent) == {4}, "the member that has crashed may lack it"
+    keeps_its_promises(simulation)
+    all_agree_at_the_end(simulation, {0, 1, 2, 3})
+
+
 def test_who_has_the_decision_alone_sends_it_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """The coordinator crashes when the decision has reached one member of five, another one is down: the two
     others are no majority without the one that has gone on.
