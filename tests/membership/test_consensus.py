@@ -132,6 +132,35 @@ def test_each_rule_is_needed(kind: type[Consensus[int]], first: int) -> None:
     pytest.fail("two decisions were never seen")
 
 
+def test_a_decision_of_one_member_is_the_proposal_of_the_next_round() -> None:
+    """Member 1 decides with member 2, and its decision reaches nobody. The coordinator of round 2 then hears of
+    two values: the earlier member's own one, and the one that was adopted in round 1.
+    """
+    members = [Consensus[str](me, 3) for me in range(3)]
+    for member, value in zip(members, "abc", strict=True):
+        member.propose(value)
+
+    def moved(member: int, to: int) -> None:
+        """Take the steps of a member, and pass on what it sends to another one."""
+        members[member].settle()
+        for receiver, message in members[member].outputs():
+            if receiver == to:
+                members[to].receive(member, message)
+
+    moved(2, 1)
+    moved(1, 2)
+    moved(2, 1)
+    moved(1, 1)
+    assert members[1].decision == "b"
+    members[0].suspect(frozenset({1}))
+    moved(0, 2)
+    members[2].settle()
+    moved(2, 0)
+    moved(0, 2)
+    moved(2, 0)
+    assert [member.decision for member in members] == ["b", "b", "b"]
+
+
 def test_three_members_decide_in_one_round_if_nobody_is_suspected() -> None:
     run = Run(3, 0, 1)
     for member in range(3):
