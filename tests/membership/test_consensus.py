@@ -133,8 +133,8 @@ def test_each_rule_is_needed(kind: type[Consensus[int]], first: int) -> None:
 
 
 def test_a_decision_of_one_member_is_the_proposal_of_the_next_round() -> None:
-    """Member 1 decides with member 2, and its decision reaches nobody. The coordinator of round 2 then hears of
-    two values: the earlier member's own one, and the one that was adopted in round 1.
+    """Member 1 decides with member 2, and its decision reaches nobody. The coordinator of round 2 then hears
+    of two values: the earlier member's own one, and the one that was adopted in round 1.
     """
     members = [Consensus[str](me, 3) for me in range(3)]
     for member, value in zip(members, "abc", strict=True):
