@@ -10,9 +10,8 @@ one of them is silent, leaves or comes (`view_change`), and begins the next list
    the list changes, the view does not. One that is silent for `exclude_ms` is excluded.
 3. An excluded member learns this when it is heard again: it is `Excluded`, and comes back as another member.
    A member that has crashed never comes back as the same.
-4. The first list of a group is made by one process, the founder, when `founds` processes ask to be members,
-   among them more than half of the seeds. It asks the seeds first: if a member answers, there is a group, and
-   the founder founds none. No other process makes a first list, however long it waits.
+4. The first list of a group is made by one process, the founder, when enough processes ask to be members
+   (`founding`). No other process makes a first list, however long it waits.
 5. A process that joins asks the seeds, again and again, until a member answers with its list. It delivers
    everything from that list on. After an exclusion it asks its former fellow members too: the seeds may all
    have ended since.
@@ -57,6 +56,7 @@ from antiphon.impl.membership.datagrams import (
 )
 from antiphon.impl.membership.detector import LAN, Detector, Suspicion, Timeouts
 from antiphon.impl.membership.epoch import Epoch
+from antiphon.impl.membership.founding import SEEK_MS, Address, Founding
 from antiphon.impl.membership.member import (
     Blocked,
     Excluded,
@@ -66,7 +66,6 @@ from antiphon.impl.membership.member import (
     Unblocked,
     View,
     spoken,
-    those_that_fit,
 )
 from antiphon.impl.membership.reformation import Chance
 from antiphon.impl.membership.succession import LACKS, Next, Roster
@@ -75,10 +74,7 @@ from antiphon.impl.membership.view_change import Kind
 from antiphon.impl.protocols.core import Delivery, Implementation
 from antiphon.impl.tracing import NULL_TRACER, Tracer
 
-__all__ = ["LISTENS", "Address", "Event", "Membership", "Outgoing", "SuspicionChange"]
-
-Address = tuple[str, int]
-"""Pair of host and port."""
+__all__ = ["Event", "Membership", "Outgoing", "SuspicionChange"]
 
 Event = View | Delivery[Member] | Blocked | Unblocked | Excluded | Left | Refused
 
@@ -87,19 +83,10 @@ _LAYERS = Layers()
 _EARLY_MAX = 256
 """Largest number of datagrams for later lists that are kept."""
 
-_SEEK_MS = 100.0
-"""Milliseconds between two questions of a process that wants to be a member."""
-
-LISTENS = 2
-"""Number of heartbeats for which a founder listens before it founds a group."""
-
 _REFUSED_MAX = 64
 """Largest number of refused processes that are remembered."""
 
-_LEADS_MAX = 8
-"""Largest number of processes that are asked beside the seeds and the fellows of an earlier run."""
-
-_WITHDRAWS_MS = 3 * _SEEK_MS
+_WITHDRAWS_MS = 3 * SEEK_MS
 """Milliseconds that a process which leaves before it is a member waits for the news that it is one."""
 
 _CHANGES_MAX = 1_000
@@ -110,9 +97,6 @@ _GONE_MAX = 1_000
 
 _LASTS_MAX = 64
 """Largest number of ended lists whose members are told that this process ends."""
-
-_ASKS_MS = 10 * _SEEK_MS
-"""Milliseconds after its last question in which a process still counts as one that asks."""
 
 
 class Outgoing(NamedTuple):
@@ -127,19 +111,6 @@ class SuspicionChange(NamedTuple):
 
     member: Member
     suspicion: Suspicion
-
-
-class _Candidate(NamedTuple):
-    """Process that asks to be a member."""
-
-    member: Member
-    address: Address
-    """Address from which the request of the process came."""
-    since: float
-    """Time of its first request."""
-    heard_at: float
-    """Time of its last request."""
-    founds: bool
 
 
 class _Kept(NamedTuple):
@@ -214,23 +185,15 @@ class Membership:
         self._implementation = implementation
         self._layers = layers
         self._tracer = tracer
-        self._seeds = tuple(seeds)
-        self._founds = founds
-        self._exists_at: float | None = None
-        """Time of the last notice that the group exists; None before any."""
+        self._founding = Founding(
+            self.me, seeds, fellows, founds, bootstrap=bootstrap, timeouts=timeouts
+        )  # fmt: skip
         self._seeks_at: float | None = None
-        self._bootstrap = bootstrap
         self._withdraws_at: float | None = None
-        self._started_at = 0.0
         self.refusal: str | None = None
         """Reason of the last refusal to admit this process."""
         self.refused: dict[Address, str] = {}
         """Reasons for which this process has refused to admit others, by their addresses."""
-        self._fellows = tuple(fellows)
-        self._leads = [address for address in self._fellows if address not in self._seeds]
-        """Addresses of processes that may be members, beside the seeds."""
-        self._candidates: dict[Address, _Candidate] = {}
-        """Processes that ask to be members, by their addresses: for each its last run."""
         self._ended: dict[int, tuple[Epoch, float]] = {}
         """Lists that have ended, with the time: a member may still need datagrams of their change."""
         self._early: deque[tuple[int, int, bytes, Address, bytes]] = deque(maxlen=_EARLY_MAX)
@@ -285,7 +248,8 @@ class Membership:
 
     def start(self, now: float) -> None:
         """Ask to be admitted, or found the group: once, before every other call."""
-        self._now = self._seeks_at = self._started_at = now
+        self._now = self._seeks_at = now
+        self._founding.start(now)
         self._seek(now)
         self._found(now)
 
@@ -293,19 +257,13 @@ class Membership:
         """Ask also this address for membership, as a seed, or as the first one. With `founds` this process
         founds the group, as one that begins now.
         """
-        others = tuple(other for other in self._seeds if other != seed)
-        self._seeds = (seed, *others) if first else (*others, seed)
-        if founds is not None:
-            self._founds, self._started_at = founds, self._now
+        self._founding.add_seed(seed, self._now, first=first, founds=founds)
 
     def addressed(self, address: Address) -> None:
         """Ask also the process at this address for membership, since it may be a member: it has sent to an
         earlier run at the own address, or says that the group exists.
         """
-        asked = address in self._seeds or address in self._leads or address == self.me.address
-        most = len(self._fellows) + _LEADS_MAX
-        if self._seeks_at is not None and self.epoch is None and not asked and len(self._leads) < most:
-            self._leads.append(address)
+        if self._seeks_at is not None and self.epoch is None and self._founding.add_lead(address):
             self._ask([address])
 
     def leave(self, now: float) -> None:
@@ -319,7 +277,7 @@ class Membership:
         if self.over:
             return
         self._leaving = True
-        if self.epoch is None and any(seed != self.me.address for seed in self._seeds):
+        if self.epoch is None and any(seed != self.me.address for seed in self._founding.seeds):
             self._seeks_at = None  # it asks no more, and waits to hear whether it was taken in already
             self._withdraws_at = now + _WITHDRAWS_MS
         elif self.epoch is None:
@@ -412,18 +370,14 @@ class Membership:
     @property
     def founds(self) -> int | None:
         """Return the number of processes with which this one founds the group; None if it founds none now."""
-        exists = self._exists_at
-        if exists is None or self._founds is None:
-            return self._founds
-        over = self._founds > 1 and self._now >= exists + self.timeouts.exclude_ms
-        return self._founds if over else None
+        return self._founding.founds(self._now)
 
     @property
     def asking(self) -> int:
         """Return the number of other processes that ask to be members, as far as this process knows while it
         is no member itself.
         """
-        return len(self._candidates)
+        return self._founding.asking
 
     @property
     def delivered(self) -> int:
@@ -465,7 +419,7 @@ class Membership:
         run has never been a member.
         """
         if self.view is None:
-            return self._fellows
+            return self._founding.fellows
         return tuple(member.address for member in self.view.members if member != self.me)
 
     @property
@@ -525,7 +479,7 @@ class Membership:
             case DatagramKind.ENDED:
                 self._ended_elsewhere(source, number)
             case DatagramKind.EXISTS:
-                self._exists_at, self.refusal = now, None
+                self._founding.exists_at, self.refusal = now, None
                 self.addressed(address)
             case DatagramKind.STOPPED:
                 self.transfers.stopped(source, number)
@@ -598,12 +552,7 @@ class Membership:
             self.dropped[Rejection.MALFORMED] += 1
             return
         if self.epoch is None:
-            known = self._candidates.get(joining.address)
-            late = known is not None and now > known.heard_at + _ASKS_MS
-            if known is None or late or known.member.incarnation <= source:
-                again = known is not None and not late and known.member.incarnation == source
-                since = known.since if again and known is not None else now
-                self._candidates[joining.address] = _Candidate(joining, address, since, now, join.founds)
+            self._founding.request(joining, address, now, founds=join.founds)
             self._found(now)
         elif source in self._gone:
             self._supersede(source, address, now)
@@ -627,7 +576,7 @@ class Membership:
         understood = join.protocol == protocol and spoken([*members, join.member]) is not None
         if understood and join.message_bytes_max in (0, most):
             return True
-        if self.epoch is None and self._founds is None:
+        if self.epoch is None and self._founding.appointed is None:
             return False
         if understood:
             its = f"its messages have at most {join.message_bytes_max} bytes"
@@ -655,7 +604,7 @@ class Membership:
             self.dropped[Rejection.MALFORMED] += 1
             return
         if self.epoch is None and not self.over:
-            self.refusal, self._exists_at = no.why, now
+            self.refusal, self._founding.exists_at = no.why, now
             if no.final:
                 self._end(Refused(no.why))
 
@@ -852,10 +801,10 @@ class Membership:
     def _begin(self, roster: Roster, now: float) -> None:
         """Begin a list, and broadcast again the own messages that were not delivered on the last list."""
         self.alone = len(roster.members) == 1
-        away = bool(self._seeds) and all(self._seeds[0] != member.address for member in roster.members)
+        seeds = self._founding.seeds[:1]
+        away = any(all(seed != member.address for member in roster.members) for seed in seeds)
         self._seeks_at, self._withdraws_at = (now + self.timeouts.heartbeat_ms if away else None), None
-        self._candidates.clear()
-        self._leads.clear()
+        self._founding.end()
         self._welcome = None
         self._joined = ()
         lasted, times = now - self._began_at, self.timeouts
@@ -1063,13 +1012,12 @@ class Membership:
         """
         if self.epoch is not None:
             self._seeks_at = now + self.timeouts.heartbeat_ms
-            self._send(self._seeds[0], DatagramKind.EXISTS, 0)
+            self._send(self._founding.seeds[0], DatagramKind.EXISTS, 0)
             return
-        self._seeks_at = now + _SEEK_MS
+        self._seeks_at = now + SEEK_MS
         self._found(now)
         if self.epoch is None:
-            self._ask(self._seeds)
-            self._ask(self._leads)
+            self._ask(self._founding.asked)
 
     def _ask(self, addresses: Iterable[Address]) -> None:
         """Send a request to join to the processes at these addresses."""
@@ -1080,43 +1028,19 @@ class Membership:
         self._outgoing += [Outgoing(address, join) for address in addresses if address != self.me.address]
 
     def _found(self, now: float) -> None:
-        """Make the first list, if this process is the founder, enough others ask, and no group is known.
-
-        It listens first, for `LISTENS` heartbeats: members may still send to an earlier run, or say that the
-        group exists. A group of which nothing was heard for `exclude_ms` is over, unless this process would
-        found another one alone. A seed that neither asks nor answers is waited for a little longer, and
-        whoever sends to an earlier run too: they may be members. Of two founders the earlier run founds the
-        group.
-        """
-        founds = self.founds
-        if founds is None or self.epoch is not None or self.over:
+        """Make the first list, if this process founds the group now."""
+        if self.epoch is not None or self.over:
             return
-        if now < self._started_at + LISTENS * self.timeouts.heartbeat_ms:
-            return
-        recent = [one for one in self._candidates.values() if now <= one.heard_at + _ASKS_MS]
-        fit = those_that_fit([self.me], sorted(one.member for one in recent))
-        asking = [one for one in recent if one.member in fit]
-        heard = {one.member.address for one in asking} | {one.address for one in asking} | {self.me.address}
-        silent = [seed for seed in self._seeds if seed not in heard]
-        few = not self._bootstrap and 2 * len(silent) >= len(self._seeds) and bool(self._seeds)
-        if len(asking) + 1 < founds or few:
-            return
-        if any(one.founds and one.member.incarnation < self.me.incarnation for one in asking):
-            return
-        if asking and min(one.heard_at for one in asking) <= max(one.since for one in asking):
-            return
-        if (silent or self._leads) and now < self._started_at + self.timeouts.suspect_ms:
-            return
-        members = (self.me, *fit)
-        self._begin(Roster(1, members, len(members)), now)
-        self._show(View(1, members, members, (), ()))
+        if members := self._founding.first_list(now):
+            self._begin(Roster(1, members, len(members)), now)
+            self._show(View(1, members, members, (), ()))
 
     def _supersede(self, source: bytes, address: Address, now: float) -> None:
         """Send a process the notice that it is not on this list, at most once in a while."""
         assert self.epoch is not None, "there is a list"
         if now >= self._told.get(source, now):
             self._told = {some: at for some, at in self._told.items() if at > now}
-            self._told[source] = now + _SEEK_MS
+            self._told[source] = now + SEEK_MS
             self._send(address, DatagramKind.SUPERSEDED, self.epoch.roster.number, source)
 
     def _send(self, to: Member | Address, kind: int, number: int, body: bytes = b"") -> None:

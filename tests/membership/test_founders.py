@@ -13,7 +13,7 @@ import pytest
 
 from antiphon import Group
 from antiphon.impl.joined import JoinedGroup
-from antiphon.impl.membership import membership
+from antiphon.impl.membership import founding
 from antiphon.impl.membership.datagrams import HEAD, DatagramKind, No, encode
 from antiphon.impl.membership.detector import Timeouts
 from antiphon.impl.membership.member import Refused, View
@@ -77,7 +77,7 @@ def test_a_founder_that_is_its_only_seed_comes_back_to_its_group(free_ports: Por
 
 def test_one_that_founds_at_once_is_alone(free_ports: Ports, monkeypatch: pytest.MonkeyPatch) -> None:
     """As it was."""
-    monkeypatch.setattr(membership, "LISTENS", 0)
+    monkeypatch.setattr(founding, "LISTENS", 0)
     at = addresses(free_ports, 3)
     assert asyncio.run(asyncio.wait_for(comes_back(at, 0.0), 30)) == at[:1]
 
@@ -105,8 +105,8 @@ def test_two_founders_that_heard_of_each_other_too_late_fail_and_say_why(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Their lists have one number, and not the same members: no message of one is for the other."""
-    monkeypatch.setattr(membership, "LISTENS", 0)
-    monkeypatch.setattr(membership._Candidate, "founds", False)
+    monkeypatch.setattr(founding, "LISTENS", 0)
+    monkeypatch.setattr(founding._Candidate, "founds", False)
     simulation = SimulatedMembers(2, 2)
     for process in range(2):
         simulation.begin(process, founds=2)
@@ -155,7 +155,7 @@ def test_only_a_process_that_asks_takes_hints_and_only_some() -> None:
     for port in range(100):
         machine.addressed(("127.0.0.9", 1_000 + port))
         machine.addressed(("127.0.0.9", 1_000))
-    assert len(machine.datagrams_to_send()) == membership._LEADS_MAX
+    assert len(machine.datagrams_to_send()) == founding._LEADS_MAX
 
 
 def test_of_two_founders_that_start_at_once_the_earlier_run_founds() -> None:
@@ -175,7 +175,7 @@ def test_a_founder_waits_a_little_for_one_that_may_be_a_member() -> None:
     life.machine.addressed(simulation.addresses[1])
     simulation.run(times.suspect_ms - 1.0)
     assert life.views == []
-    simulation.run(times.suspect_ms + membership.LISTENS * times.heartbeat_ms)
+    simulation.run(times.suspect_ms + founding.LISTENS * times.heartbeat_ms)
     assert len(life.views) == 1
 
 
@@ -190,7 +190,7 @@ def test_a_founder_that_has_heard_of_a_group_which_is_over_founds_another(free_p
         await groups[0].close()
         await groups[1].close()
         again = [await member(at[0], at, expect=3).__aenter__()]
-        while again[0]._membership._exists_at is None:
+        while again[0]._membership._founding.exists_at is None:
             await asyncio.sleep(0.01)
         await groups[2].close()
         again += [await member(one, at, expect=3).__aenter__() for one in at[1:]]
@@ -211,7 +211,7 @@ def test_one_that_would_found_alone_does_not_after_it_has_heard_of_a_group() -> 
     simulation.run(4_000.0)
     simulation.begin(0, founds=1)
     machine = simulation.life(0).machine
-    while machine._exists_at is None:
+    while machine._founding.exists_at is None:
         simulation.run(simulation.now + 1.0)
     simulation.part({0}, {1, 2})
     simulation.run(simulation.now + 10_000.0)
@@ -236,7 +236,7 @@ def test_a_process_whose_clock_was_set_back_before_the_group_began_is_in_it(
                 await sees(first, at)
                 await sees(second, at)
 
-    monkeypatch.setattr(membership, "LISTENS", 60)
+    monkeypatch.setattr(founding, "LISTENS", 60)
     asyncio.run(asyncio.wait_for(run(), 30))
 
 

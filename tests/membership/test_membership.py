@@ -13,8 +13,9 @@ from antiphon.impl.errors import GroupClosed, Rejection
 from antiphon.impl.layers import Layers
 from antiphon.impl.membership.datagrams import HEAD, DatagramKind, Join, encode
 from antiphon.impl.membership.detector import LOCAL
+from antiphon.impl.membership.founding import LISTENS
 from antiphon.impl.membership.member import Blocked, Excluded, Left, Member, Refused, Unblocked, View
-from antiphon.impl.membership.membership import LISTENS, Event
+from antiphon.impl.membership.membership import Event
 from antiphon.impl.protocols.core import Delivery
 from antiphon.impl.protocols.flush import HANDED_BYTES_MAX, KEPT_BYTES_MAX
 from antiphon.impl.registry import listed
