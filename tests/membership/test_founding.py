@@ -58,7 +58,7 @@ def founded(rng: random.Random, lives: list[Life], founds: int) -> tuple[float, 
 def test_each_on_the_first_list_has_asked_since_the_last_of_them_began(
     often: Callable[[int, int], int],
 ) -> None:
-    """Who had ended by then would block the group: it counts for its majority, and never answers."""
+    """A process that had ended by then would block the group: it counts for the majority, and is silent."""
     sizes = set()
     for seed in range(often(300, 3_000)):
         rng = random.Random(seed)
