@@ -22,6 +22,7 @@ from antiphon.spec.examples.proved.paxos import (
     FlexiblePaxosProof,
     MultiPaxosProof,
     PaxosProof,
+    PaxosWithHistoryProof,
 )
 from antiphon.spec.examples.proved.peterson import PetersonProof
 from antiphon.spec.examples.proved.ring_election import RingElectionProof
@@ -54,6 +55,7 @@ SLOWER: tuple[tuple[type[Spec], tuple[str, ...], int, int], ...] = (
     (NoLostKeysProof, ("nodes", "keys", "values"), 28, 100),
     (LearningSwitchProof, ("nodes",), 18, 29_241),
     (CacheCoherenceProof, ("cores", "addresses", "values"), 192, 378),
+    (PaxosWithHistoryProof, ("acceptors", "rounds", "values"), 63, 17_211),
     (FlexiblePaxosProof, ("acceptors", "rounds", "values", "deciders"), 42, 7_377),
     (FastPaxosProof, ("acceptors", "rounds", "values"), 120, 33_324),
     (MultiPaxosProof, ("acceptors", "rounds", "values", "instances"), 49, 7_929),
@@ -124,6 +126,14 @@ LEFT_OUT: tuple[tuple[type[Spec], tuple[str, ...], str, set[str]], ...] = (
     (
         PaxosProof, ("acceptors", "rounds", "values"), "JoinedHaveLeft",
         {"propose: NoOtherChoice", "propose_again: NoOtherChoice"},
+    ),
+    (PaxosWithHistoryProof, ("acceptors", "rounds", "values"), "RefusersAreMany", {"decide: OneDecision"}),
+    (PaxosWithHistoryProof, ("acceptors", "rounds", "values"), "RefusersDidNotVote", {"decide: OneDecision"}),
+    (PaxosWithHistoryProof, ("acceptors", "rounds", "values"), "DecidersVoted", {"decide: OneDecision"}),
+    (PaxosWithHistoryProof, ("acceptors", "rounds", "values"), "DecidersAreMany", {"decide: OneDecision"}),
+    (
+        PaxosWithHistoryProof, ("acceptors", "rounds", "values"), "JoinedHaveLeft",
+        {"propose: RefusersDidNotVote", "propose_again: RefusersDidNotVote"},
     ),
 )  # fmt: skip
 

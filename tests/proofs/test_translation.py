@@ -21,7 +21,12 @@ from antiphon.spec.examples.proved.hybrid_broadcast import HybridBroadcastProof
 from antiphon.spec.examples.proved.learning_switch import LearningSwitchProof
 from antiphon.spec.examples.proved.lock_service import LockServiceProof
 from antiphon.spec.examples.proved.majority_vote import LeaderVoteProof, MajorityVoteProof
-from antiphon.spec.examples.proved.paxos import FastPaxosProof, FlexiblePaxosProof, MultiPaxosProof
+from antiphon.spec.examples.proved.paxos import (
+    FastPaxosProof,
+    FlexiblePaxosProof,
+    MultiPaxosProof,
+    PaxosWithHistoryProof,
+)
 from antiphon.spec.examples.proved.peterson import PetersonProof
 from antiphon.spec.examples.proved.ring_election import RingElectionProof
 from antiphon.spec.examples.proved.sharded_store import NoLostKeysProof
@@ -58,6 +63,7 @@ SPECIFICATIONS: tuple[tuple[type[Spec], dict[str, int]], ...] = (
     (DistributedLockProof, {"hosts": 2, "epochs": 2}),
     (LearningSwitchProof, {"nodes": 1}),
     (CacheCoherenceProof, {"cores": 2, "addresses": 1, "values": 2}),
+    (PaxosWithHistoryProof, {"acceptors": 1, "rounds": 2, "values": 2}),
     (FlexiblePaxosProof, {"acceptors": 2, "rounds": 2, "values": 1, "deciders": 1}),
     (FastPaxosProof, {"acceptors": 2, "rounds": 2, "values": 1}),
     (MultiPaxosProof, {"acceptors": 2, "rounds": 2, "values": 1, "instances": 1}),

@@ -3,8 +3,8 @@
 Sources: L. Lamport, "The part-time parliament", ACM TOCS 16(2), 1998, and "Fast Paxos", Distributed Computing
 19(2), 2006; H. Howard, D. Malkhi, A. Spiegelman, "Flexible Paxos: quorum intersection revisited", OPODIS
 2016; O. Padon, G. Losa, M. Sagiv, S. Shoham, "Paxos made EPR: decidable reasoning about distributed
-protocols", OOPSLA 2017; problems `paxos_epr`, `flexible_paxos_epr`, `fast_paxos_epr` and `multi_paxos_epr` of
-mypyvy.
+protocols", OOPSLA 2017; problems `paxos_epr`, `paxos_forall`, `flexible_paxos_epr`, `fast_paxos_epr` and
+`multi_paxos_epr` of mypyvy.
 
 Messages are facts that are never deleted: a join, a proposal or a vote that was sent may arrive at any time,
 or never. `left` holds the rounds that an acceptor has left for a higher one. That at most one value is
@@ -20,6 +20,7 @@ from antiphon.spec.lang import (
     Set,
     Spec,
     action,
+    everywhere,
     initial,
     invariant,
     record,
@@ -176,8 +177,8 @@ class Paxos(Rounds):
         self.decided |= {Choice(r, v)}
 
 
-class PaxosProof(Paxos):
-    """Invariants of the proof: a proposal in a higher round excludes other decisions below."""
+class PaxosBasics(Paxos):
+    """Invariants that both proofs of Paxos need."""
 
     @invariant
     def OneProposal(self) -> bool:
@@ -194,11 +195,6 @@ class PaxosProof(Paxos):
         return all(Choice(vote.round, vote.value) in self.proposed for vote in self.votes)
 
     @invariant
-    def DecidedByMany(self) -> bool:
-        """Invariant: a decided value has enough votes."""
-        return all(self.decides(choice.round, choice.value) for choice in self.decided)
-
-    @invariant
     def JoinedHaveLeft(self) -> bool:
         """Invariant: an acceptor that has joined a round has left all earlier rounds."""
         return all(
@@ -208,11 +204,111 @@ class PaxosProof(Paxos):
             if below < member.round
         )
 
+
+class PaxosProof(PaxosBasics):
+    """Invariants of the proof: a proposal in a higher round excludes other decisions below."""
+
+    @invariant
+    def DecidedByMany(self) -> bool:
+        """Invariant: a decided value has enough votes."""
+        return all(self.decides(choice.round, choice.value) for choice in self.decided)
+
     @invariant
     def NoOtherChoice(self) -> bool:
         """Invariant: below a proposal no other value was or will be decided."""
         return all(
             not self.may_decide(below, v)
+            for choice in self.proposed
+            for below in self.each(Round)
+            for v in self.each(Value)
+            if below < choice.round and v != choice.value
+        )
+
+
+class PaxosWithHistory(Paxos):
+    """Paxos with history variables, which nothing reads: who decided a choice, and who refused it."""
+
+    deciders: Map[Round, Map[Value, Set[Acceptor]]] = everywhere(everywhere(Set()))
+    """Acceptors whose votes decided a value in a round."""
+
+    refusers: Map[Round, Map[Value, Set[Acceptor]]] = everywhere(everywhere(Set()))
+    """Acceptors that had left a round without a vote for a value when a later leader asked them."""
+
+    def record_refusers(self, first: Round, r: Round, quorum: Set[Acceptor], v: Value) -> None:
+        """Record that the quorum refused all values but v, from round `first` to the last before round r."""
+        for below in self.each(Round):
+            for other in self.each(Value):
+                if first <= below and below < r and other != v:
+                    self.refusers[below][other] = quorum
+
+    @action
+    def propose(self, r: Round, quorum: Set[Acceptor], v: Value) -> None:
+        """Propose any value; the quorum refuses all others in the rounds below."""
+        super().propose(r, quorum, v)
+        self.record_refusers(Round(0), r, quorum, v)
+
+    @action
+    def propose_again(self, r: Round, quorum: Set[Acceptor], last: Round, v: Value) -> None:
+        """Propose the value voted for last; the quorum refuses all others since that round."""
+        super().propose_again(r, quorum, last, v)
+        self.record_refusers(last, r, quorum, v)
+
+    @action
+    def decide(self, r: Round, v: Value) -> None:
+        """Decide v; who has voted for it are its deciders."""
+        super().decide(r, v)
+        self.deciders[r][v] = {a for a in self.each(Acceptor) if Vote(a, r, v) in self.votes}
+
+
+class PaxosWithHistoryProof(PaxosWithHistory, PaxosBasics):
+    """Invariants of the proof that name the acceptors, where `PaxosProof` says that there are some.
+
+    `DecidedByMany` says of a decision that there is a majority, and `NoOtherChoice` of each majority that
+    there is an acceptor in it. Here both are variables, and an invariant says of their members only what is
+    true of each: deciders have voted, refusers cannot vote any more. The deciders of one choice and the
+    refusers of another are majorities and have a member in common. So of two decided values the one of the
+    higher round was refused nowhere below by the deciders of the other, and is that value.
+
+    A leader whose quorum voted last in round `last` finds the refusers in its quorum itself, from `last` on:
+    all its members have left these rounds, and in `last` they have voted for one value at most. Below `last`
+    it takes those that the proposal in `last` had found.
+    """
+
+    @invariant
+    def DecidersVoted(self) -> bool:
+        """Invariant: the deciders of a choice have voted for it."""
+        return all(
+            Vote(a, r, v) in self.votes
+            for r in self.each(Round)
+            for v in self.each(Value)
+            for a in self.deciders[r][v]
+        )
+
+    @invariant
+    def DecidersAreMany(self) -> bool:
+        """Invariant: the deciders of a decided value are a majority."""
+        return all(2 * len(self.deciders[c.round][c.value]) > self.acceptors for c in self.decided)
+
+    @invariant
+    def DecidedIsProposed(self) -> bool:
+        """Invariant: decided values are proposed."""
+        return all(choice in self.proposed for choice in self.decided)
+
+    @invariant
+    def RefusersDidNotVote(self) -> bool:
+        """Invariant: the refusers of a choice have left its round, and have not voted for it."""
+        return all(
+            Member(a, r) in self.left and Vote(a, r, v) not in self.votes
+            for r in self.each(Round)
+            for v in self.each(Value)
+            for a in self.refusers[r][v]
+        )
+
+    @invariant
+    def RefusersAreMany(self) -> bool:
+        """Invariant: below a proposal every other value was refused by a majority."""
+        return all(
+            2 * len(self.refusers[below][v]) > self.acceptors
             for choice in self.proposed
             for below in self.each(Round)
             for v in self.each(Value)
