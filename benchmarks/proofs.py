@@ -163,8 +163,9 @@ def beside(mypyvy: Path, problem: str) -> float | None:
     begun = processor_seconds()
     verify = f"{sys.executable} src/mypyvy.py verify --seed 0 examples/{problem}.pyv"
     done = subprocess.run(  # noqa: S603 - mypyvy, which was named
-        ["/bin/sh", "-c", f"ulimit -t {SECONDS_MAX}; exec {verify}"], cwd=mypyvy, capture_output=True, text=True, check=False
-    )
+        ["/bin/sh", "-c", f"ulimit -t {SECONDS_MAX}; exec {verify}"],
+        cwd=mypyvy, capture_output=True, text=True, check=False,
+    )  # fmt: skip
     proved = done.returncode == 0 and "all ok" in done.stdout
     return processor_seconds() - begun if proved else None
 
