@@ -67,6 +67,11 @@ PROBLEMS = (
     Problem("distributed_lock:DistributedLockProof", ("hosts", "epochs"), "ironfleet_distributed_lock"),
     Problem("learning_switch:LearningSwitchProof", ("nodes",), "learning_switch_forall"),
     Problem("cache_coherence:CacheCoherenceProof", ("cores", "addresses", "values"), "cache"),
+    Problem(
+        "block_cache:BlockCacheProof",
+        ("blocks", "contents", "locations", "requests"),
+        "block_cache_system",
+    ),
     Problem("peterson:PetersonProof", ("locks",), "peterson"),
     Problem("bosco:BoscoProof", ("nodes", "faults", "values"), "bosco_3t_safety"),
     Problem(

@@ -8,6 +8,7 @@ import pytest
 
 from antiphon.model.proofs.proving import EXPLORED_STATES
 from antiphon.model.verdict import EvidenceKind, Outcome, Report
+from antiphon.spec.examples.proved.block_cache import BlockCacheProof
 from antiphon.spec.examples.proved.bosco import BoscoProof
 from antiphon.spec.examples.proved.cache_coherence import CacheCoherenceProof
 from antiphon.spec.examples.proved.client_server import ClientServerDatabaseProof, ClientServerProof
@@ -62,6 +63,7 @@ SLOWER: tuple[tuple[type[Spec], tuple[str, ...], int, int], ...] = (
     (StoppablePaxosProof, ("acceptors", "rounds", "values", "places"), 90, 6_384),
     (VerticalPaxosProof, ("acceptors", "rounds", "values", "quorums", "configurations"), 108, 138),
     (PetersonProof, ("locks",), 21, 42),
+    (BlockCacheProof, ("blocks", "contents", "locations", "requests"), 240, 12_960),
     (BoscoProof, ("nodes", "faults", "values"), 112, 300_000),
     (HybridBroadcastProof, ("nodes", "crashes", "omissions", "symmetric", "arbitrary"), 36, 300_000),
 )

@@ -12,6 +12,7 @@ from antiphon.model.proofs.formula import TRUE, Formula, disjunction
 from antiphon.model.proofs.theory import Theory
 from antiphon.model.proofs.values import at_most
 from antiphon.spec.examples.chang_roberts import ChangRoberts
+from antiphon.spec.examples.proved.block_cache import BlockCacheProof
 from antiphon.spec.examples.proved.bosco import BoscoProof
 from antiphon.spec.examples.proved.cache_coherence import CacheCoherenceProof
 from antiphon.spec.examples.proved.client_server import ClientServerDatabaseProof
@@ -68,6 +69,7 @@ SPECIFICATIONS: tuple[tuple[type[Spec], dict[str, int]], ...] = (
     (FastPaxosProof, {"acceptors": 2, "rounds": 2, "values": 1}),
     (MultiPaxosProof, {"acceptors": 2, "rounds": 2, "values": 1, "instances": 1}),
     (PetersonProof, {"locks": 2}),
+    (BlockCacheProof, {"blocks": 1, "contents": 1, "locations": 2, "requests": 1}),
     (StoppablePaxosProof, {"acceptors": 1, "rounds": 1, "values": 2, "places": 2}),
     (BoscoProof, {"nodes": 4, "faults": 1, "values": 1}),
     (HybridBroadcastProof, {"nodes": 4, "crashes": 0, "omissions": 0, "symmetric": 0, "arbitrary": 1}),
