@@ -257,7 +257,7 @@ class PaxosWithHistory(Paxos):
     def decide(self, r: Round, v: Value) -> None:
         """Decide v; who has voted for it are its deciders."""
         super().decide(r, v)
-        self.deciders[r][v] = {a for a in self.each(Acceptor) if Vote(a, r, v) in self.votes}
+        self.deciders[r][v] |= {a for a in self.each(Acceptor) if Vote(a, r, v) in self.votes}
 
 
 class PaxosWithHistoryProof(PaxosWithHistory, PaxosBasics):
