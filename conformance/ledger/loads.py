@@ -16,7 +16,7 @@ from antiphon.conformance.run.performance.sweep import sweep
 
 __all__ = ["LOADS"]
 
-_SHORT = Scale(sizes=(2, 5, 15), messages=600, seeds=(1,))
+_SHORT = Scale(sizes=(2, 5, 15), messages=400, seeds=(1,))
 
 _run = cache(simulate)
 

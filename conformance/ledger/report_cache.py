@@ -184,11 +184,16 @@ def _code_files() -> Iterator[Path]:
         yield from sorted(Path(room.__path__[0]).rglob("*.py"))
 
 
+@cache
+def _watched() -> tuple[Path, ...]:
+    return tuple(_code_files())
+
+
 def _is_edited() -> bool:
     """Return True if a source file has changed since this process started, so that the process may run older
     code than the file has.
     """
-    return any(file.stat().st_mtime >= STARTED for file in _code_files())
+    return any(file.stat().st_mtime >= STARTED for file in _watched())
 
 
 # Entries ---------------------------------------------------------------------------------------------
