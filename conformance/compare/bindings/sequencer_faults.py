@@ -124,15 +124,100 @@ class StaysWithTheFirst(Core):
         return 0
 
 
+class StaysBlocked(Core):
+    """Planted fault in SEQUENCER (flush), forgotten reset: a member sends nothing after a change of the view.
+    Correct: it goes on.
+    """
+
+    def change_view(self, view: int, group: tuple[int, ...], now: float) -> None:
+        """Change the view, and stay as blocked as before."""
+        blocked = self._blocked
+        super().change_view(view, group, now)
+        self._blocked = blocked
+
+
+class SendsToTheLast(Core):
+    """Planted fault in SEQUENCER (On send), wrong end: the last member of the view coordinates. Correct: the
+    first.
+    """
+
+    @property
+    def coordinator(self) -> int:
+        """Return the last member of the view."""
+        return self.group[-1]
+
+
+class MulticastsTwice(Core):
+    """Planted fault in SEQUENCER (Multicast), work done again: each member gets two copies. Correct: one."""
+
+    def _multicast(self, identifier: Identifier, payload: bytes) -> None:
+        """Multicast a message, and once more."""
+        super()._multicast(identifier, payload)
+        super()._multicast(identifier, payload)
+
+
+class CountsForAll(Core):
+    """Planted fault in SEQUENCER (Deliver), wrong index: one seqno stands for all senders. Correct: each has
+    its own in the received-table.
+    """
+
+    def _deliver(self, identifier: Identifier, payload: bytes) -> None:
+        """Deliver a message, and record its seqno for every sender."""
+        super()._deliver(identifier, payload)
+        self._received_table = [max(self._received_table)] * self.members
+
+
+class RemembersNothing(Core):
+    """Planted fault in SEQUENCER (On send), forgotten update: a message is not put into the forward-table.
+    Correct: it stays there until it comes back.
+    """
+
+    def _send(self, identifier: Identifier, payload: bytes) -> None:
+        """Send a message, and forget it."""
+        super()._send(identifier, payload)
+        self._forward_table = {}
+
+
+class ResendsOne(Core):
+    """Planted fault in SEQUENCER (On view change), `if` for `for`: only the first message is sent again.
+    Correct: all of the forward-table are.
+    """
+
+    def change_view(self, view: int, group: tuple[int, ...], now: float) -> None:
+        """Change the view, and send one message again."""
+        pending = sorted(self._forward_table.items())
+        self._forward_table = dict(pending[:1])
+        super().change_view(view, group, now)
+        self._forward_table |= dict(pending[1:])
+
+
+class ForgetsWhatItResent(Core):
+    """Planted fault in SEQUENCER (On view change), early deletion: what is sent again leaves the
+    forward-table. Correct: it stays until it comes back.
+    """
+
+    def change_view(self, view: int, group: tuple[int, ...], now: float) -> None:
+        """Change the view, and forget what was sent again."""
+        super().change_view(view, group, now)
+        self._forward_table = {}
+
+
 FAULTS: dict[str, type[Core]] = {
+    "counts-for-all": CountsForAll,
     "forgets-itself": ForgetsItself,
     "forgets-to-count": ForgetsToCount,
+    "forgets-what-it-resent": ForgetsWhatItResent,
     "forwards-to-all": ForwardsToAll,
     "keeps-forwarded": KeepsForwarded,
     "leaves-one-out": LeavesOneOut,
+    "multicasts-twice": MulticastsTwice,
     "names-the-coordinator": NamesTheCoordinator,
+    "remembers-nothing": RemembersNothing,
     "resends-newest-first": ResendsNewestFirst,
     "resends-nothing": ResendsNothing,
+    "resends-one": ResendsOne,
+    "sends-to-the-last": SendsToTheLast,
+    "stays-blocked": StaysBlocked,
     "stays-with-the-first": StaysWithTheFirst,
 }
 """Faulty cores by name."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from antiphon.impl.protocols.core import Identifier
 from antiphon.impl.protocols.total import Core, Message, Timer
-from antiphon.impl.protocols.total.messages import Bcast, CumAck
+from antiphon.impl.protocols.total.messages import Bcast, CumAck, Resend
 
 
 class NumbersAgain(Core):
@@ -126,13 +126,77 @@ class SendsSuffixToAll(Core):
         return done
 
 
+class AsksForWhatItHas(Core):
+    """Planted fault in TOTAL (Retransmission), off by one: the lowest id in the queue is requested too.
+    Correct: those below it.
+    """
+
+    def expire(self, timer: Timer, now: float) -> bool:
+        """Request the missing ids, and the one after them."""
+        done = super().expire(timer, now)
+        if timer is Timer.ASK:
+            self._to(0, Resend(min(self._queue)))
+        return done
+
+
+class AcknowledgesInTurn(Core):
+    """Planted fault in TOTAL (TOTAL_CUM_SEQ_ACK), forgotten case: a message behind a gap is not acknowledged.
+    Correct: the id before the gap is, for each message.
+    """
+
+    def receive(self, sender: int, message: Message, now: float) -> None:
+        """Handle a message, and take back the acknowledgement of one that is queued."""
+        super().receive(sender, message, now)
+        if isinstance(message, Bcast) and message.number in self._queue:
+            self._outputs = [send for send in self._outputs if not isinstance(send.message, CumAck)]
+
+
+class AnswersWithAll(Core):
+    """Planted fault in TOTAL (TOTAL_RESEND), work done again: a request for one message is answered with all
+    that are kept. Correct: with that message.
+    """
+
+    def receive(self, sender: int, message: Message, now: float) -> None:
+        """Answer a request for a message with every message."""
+        super().receive(sender, message, now)
+        if isinstance(message, Resend):
+            for number, kept in self._sent.items():
+                if number != message.number:
+                    self._to(sender, kept)
+
+
+class KeepsNothing(Core):
+    """Planted fault in TOTAL (Sequencer), forgotten update: what was broadcast is not kept. Correct: until
+    all have acknowledged it.
+    """
+
+    def _assign(self, identifier: Identifier, payload: bytes) -> None:
+        """Assign an id, and forget the message."""
+        super()._assign(identifier, payload)
+        self._sent = {}
+
+
+class KeepsAll(Core):
+    """Planted fault in TOTAL (keeping), forgotten deletion: what all have acknowledged stays. Correct: it is
+    deleted.
+    """
+
+    def _free(self) -> None:
+        """Keep everything."""
+
+
 FAULTS: dict[str, type[Core]] = {
     "acknowledges-highest": AcknowledgesHighest,
+    "acknowledges-in-turn": AcknowledgesInTurn,
     "acknowledges-news": AcknowledgesNews,
+    "answers-with-all": AnswersWithAll,
     "asks-for-one": AsksForOne,
+    "asks-for-what-it-has": AsksForWhatItHas,
     "asks-once": AsksOnce,
     "believes-the-last": BelievesTheLast,
     "forgets-the-suffix": ForgetsTheSuffix,
+    "keeps-all": KeepsAll,
+    "keeps-nothing": KeepsNothing,
     "keeps-the-lowest": KeepsTheLowest,
     "numbers-again": NumbersAgain,
     "passes-one": PassesOne,
