@@ -96,6 +96,7 @@ PROBLEMS = (
         ("acceptors", "rounds", "values", "quorums", "configurations"),
         "vertical_paxos_epr",
     ),
+    Problem("raft:RaftProof", ("servers", "terms", "places", "values"), "raft_epr"),
     Problem("two_phase_commit:TwoPhaseProof", ("managers",)),
     Problem(
         "services.ordering_induction:OrderingProof", ("processes", "messages", "numbers", "series")

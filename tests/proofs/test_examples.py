@@ -26,6 +26,7 @@ from antiphon.spec.examples.proved.paxos import (
     PaxosWithHistoryProof,
 )
 from antiphon.spec.examples.proved.peterson import PetersonProof
+from antiphon.spec.examples.proved.raft import RaftProof
 from antiphon.spec.examples.proved.ring_election import RingElectionProof
 from antiphon.spec.examples.proved.sharded_store import NoLostKeysProof, ShardedStoreProof
 from antiphon.spec.examples.proved.stoppable_paxos import StoppablePaxosProof
@@ -64,6 +65,7 @@ SLOWER: tuple[tuple[type[Spec], tuple[str, ...], int, int], ...] = (
     (VerticalPaxosProof, ("acceptors", "rounds", "values", "quorums", "configurations"), 108, 138),
     (PetersonProof, ("locks",), 21, 42),
     (BlockCacheProof, ("blocks", "contents", "locations", "requests"), 240, 12_960),
+    (RaftProof, ("servers", "terms", "places", "values"), 248, 44_572),
     (BoscoProof, ("nodes", "faults", "values"), 112, 300_000),
     (HybridBroadcastProof, ("nodes", "crashes", "omissions", "symmetric", "arbitrary"), 36, 300_000),
 )

@@ -29,6 +29,7 @@ from antiphon.spec.examples.proved.paxos import (
     PaxosWithHistoryProof,
 )
 from antiphon.spec.examples.proved.peterson import PetersonProof
+from antiphon.spec.examples.proved.raft import RaftProof
 from antiphon.spec.examples.proved.ring_election import RingElectionProof
 from antiphon.spec.examples.proved.sharded_store import NoLostKeysProof
 from antiphon.spec.examples.proved.stoppable_paxos import StoppablePaxosProof
@@ -70,6 +71,7 @@ SPECIFICATIONS: tuple[tuple[type[Spec], dict[str, int]], ...] = (
     (MultiPaxosProof, {"acceptors": 2, "rounds": 2, "values": 1, "instances": 1}),
     (PetersonProof, {"locks": 2}),
     (BlockCacheProof, {"blocks": 1, "contents": 1, "locations": 2, "requests": 1}),
+    (RaftProof, {"servers": 1, "terms": 3, "places": 2, "values": 1}),
     (StoppablePaxosProof, {"acceptors": 1, "rounds": 1, "values": 2, "places": 2}),
     (BoscoProof, {"nodes": 4, "faults": 1, "values": 1}),
     (HybridBroadcastProof, {"nodes": 4, "crashes": 0, "omissions": 0, "symmetric": 0, "arbitrary": 1}),
