@@ -28,16 +28,21 @@ def prove() -> Callable[..., Report]:
 @pytest.fixture
 def unproved() -> Callable[..., set[str]]:
     """The obligations, as `step: property`, that fail, where some invariants are left out; all, or of a
-    step.
+    step. What is not proved in `seconds` fails.
     """
 
     def names(
-        spec: type[Spec] | Program, every: Sequence[str], without: Sequence[str] = (), *, step: str = ""
+        spec: type[Spec] | Program,
+        every: Sequence[str],
+        without: Sequence[str] = (),
+        *,
+        step: str = "",
+        seconds: float = 1.0,
     ) -> set[str]:
         bound = spec if isinstance(spec, Program) else program(spec)
         nothing = Report(bound, (), Exploration(0, 0, 0, complete=False, seconds=0.0))
         proof = Proof(
-            Reading(bound, tuple(every)), {}, nothing, Asker(Cache(None), lambda: None, 1, (1.0,))
+            Reading(bound, tuple(every)), {}, nothing, Asker(Cache(None), lambda: None, 1, (seconds,))
         )
         proof.refuted = set(without)
         failed = set()
