@@ -18,16 +18,20 @@ from antiphon.model.proofs.formula import (
     negation,
 )
 from antiphon.model.proofs.frame import Frame, Reader
+from antiphon.model.proofs.sequences import is_empty
 from antiphon.model.proofs.theory import Linear
 from antiphon.model.proofs.values import (
     Leaf,
     Member,
     Outside,
+    Place,
     Scalar,
+    SequenceValue,
     SetValue,
     Value,
     as_term,
     at_most,
+    in_one_sequence,
     less,
 )
 from antiphon.spec.lang import ir, types
@@ -52,8 +56,11 @@ def compared(reader: Reader, expression: ir.Compare, frame: Frame) -> Formula:
     numbered = _numbered(reader, expression, frame)
     if numbered is not None:
         return numbered
+    emptied = _emptied(reader, expression, frame)
+    if emptied is not None:
+        return emptied
     if isinstance(expression.left.type, types.SequenceOf):
-        raise Outside("sequences are compared, of which only the members are known here", at)
+        raise Outside("sequences are compared", at, "a comparison of their lengths, or of their items")
     left, right = reader.value(expression.left, frame), reader.value(expression.right, frame)
     if operator is ir.Comparison.EQUAL:
         return reader.sorts.same(left, right, at)
@@ -82,6 +89,27 @@ def _included(
         kind, "e", lambda e: conjunction(right.member(e), negation(left.member(e))), at
     )
     return conjunction(inside, more)
+
+
+def _emptied(reader: Reader, expression: ir.Compare, frame: Frame) -> Formula | None:
+    """Return the formula of a comparison of the length of a log with 0; None for any other comparison."""
+    match expression.left, expression.right:
+        case (ir.Size(collection=collection), ir.Literal(value=0)):
+            operator = expression.operator
+        case (ir.Literal(value=0), ir.Size(collection=collection)):
+            operator = _TURNED.get(expression.operator, expression.operator)
+        case _:
+            return None
+    log = reader.value(collection, frame)
+    if not isinstance(log, SequenceValue):
+        return None
+    empty = is_empty(log)
+    match operator:
+        case ir.Comparison.EQUAL | ir.Comparison.AT_MOST:
+            return empty
+        case ir.Comparison.UNEQUAL | ir.Comparison.GREATER:
+            return negation(empty)
+    return FALSE if operator is ir.Comparison.LESS else TRUE
 
 
 def _numbered(reader: Reader, expression: ir.Compare, frame: Frame) -> Formula | None:
@@ -248,6 +276,9 @@ def _before(one: Leaf, other: Leaf, at: Location, *, strict: bool) -> Formula:
         return TRUE if one < other or (one == other and not strict) else FALSE
     if isinstance(one, Member) and isinstance(other, Member):
         return _before(number_of(one), number_of(other), at, strict=strict)
+    if isinstance(one, Place) or isinstance(other, Place):
+        places = in_one_sequence(one, other, at)
+        return less(*places) if strict else at_most(*places)
     first, second = as_term(one), as_term(other)
     if first is None or second is None:
         raise Outside("an order of values that have none here", at)

@@ -25,6 +25,7 @@ from antiphon.model.proofs.formula import (
     negation,
 )
 from antiphon.model.proofs.frame import Frame
+from antiphon.model.proofs.sequences import is_within
 from antiphon.model.proofs.theory import Theory
 from antiphon.model.proofs.values import (
     Boolean,
@@ -32,6 +33,7 @@ from antiphon.model.proofs.values import (
     Outside,
     RecordLeaf,
     Scalar,
+    SequenceValue,
     SetValue,
     Value,
     chosen,
@@ -126,7 +128,7 @@ class Executor:
         return self.evaluator.fitted(value, definition.type, frame, at)
 
     def _given(self, argument: Value, kind: types.Type, frame: Frame, at: Location) -> Value:
-        if not isinstance(argument, Scalar):
+        if not isinstance(argument, Scalar) and not isinstance(kind, types.SequenceOf):
             return argument
         return self.evaluator.fitted(argument, kind, frame, at)
 
@@ -226,6 +228,9 @@ class Executor:
             inner = inner.value
         value = self.evaluator.stored(statement.value, inner, frame)
         made = self._with(frame.state[statement.variable], keys, value, statement.at)
+        if isinstance(value, SequenceValue) and isinstance(inner, types.SequenceOf):
+            # The check that there is room may have shown it without the end.
+            frame = frame.under(is_within(value, inner, self.theory.sorts))
         return replace(frame, state=frame.state | {statement.variable: made})
 
     def _with(self, old: Value, keys: Sequence[Value], value: Value, at: Location) -> Value:
@@ -284,10 +289,7 @@ class Executor:
             inner = frame.binding(binder.name, value)
             test: Formula = TRUE
             if isinstance(binder.source, ir.Expression):
-                source = evaluator.value(binder.source, frame)
-                if not isinstance(source, SetValue):
-                    raise Outside("a loop over a sequence: its length has no bound here", binder.at)
-                test = source.member(value)
+                test = evaluator.collection(binder.source, frame).member(value)
                 inner = inner.under(test)
             if binder.condition is not None:
                 further = evaluator.formula(binder.condition, inner)
@@ -367,6 +369,11 @@ class Executor:
         that of its own turn; a set that only grows has what some turn adds.
         """
         places = sorted(place[0] for place in shared_places(uses) if len(place) == 1)
+        if places and self._comes_again(binder):
+            raise Outside(
+                f"a loop over a sequence writes an entry of {name}, and an item may come twice", uses[0].at,
+                instead="one set operation",
+            )  # fmt: skip
         if places:
             return self._own_entries(old, name, (), places[0], turn, uses[0].at)
         operators = {item.write for item in uses}
@@ -378,6 +385,15 @@ class Executor:
             "of its own and no `|=` or `-=`", uses[0].at,
             instead="an entry of the loop's own value, or one set operation",
         )  # fmt: skip
+
+    def _comes_again(self, binder: ir.Binder) -> bool:
+        """Return True if a loop may have two turns with the same value."""
+        kind = binder.source.type if isinstance(binder.source, ir.Expression) else None
+        return (
+            isinstance(kind, types.SequenceOf)
+            and not isinstance(binder.source, ir.Range)
+            and not self.theory.sorts.is_without_repetition(kind)
+        )
 
     def _own_entries(
         self, old: Value, name: str, keys: tuple[Value, ...], place: int,
@@ -494,4 +510,4 @@ class _Silent:
 
 
 def _has_bounds(kind: types.Type) -> bool:
-    return isinstance(kind, types.Int | types.Optional)
+    return isinstance(kind, types.Int | types.Optional | types.SequenceOf)

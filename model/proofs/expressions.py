@@ -20,6 +20,7 @@ from antiphon.model.proofs.formula import (
     Formula,
     Sort,
     Symbol,
+    Term,
     Var,
     atom,
     conjunction,
@@ -29,9 +30,21 @@ from antiphon.model.proofs.formula import (
     implication,
     negation,
     variable,
-    variables_of,
 )
 from antiphon.model.proofs.frame import Check, Frame
+from antiphon.model.proofs.sequences import (
+    appended,
+    everywhere,
+    has_room,
+    is_from_zero,
+    is_inside,
+    item_at,
+    made_of,
+    members,
+    numbers,
+    somewhere,
+    without_first,
+)
 from antiphon.model.proofs.theory import Guess, Theory
 from antiphon.model.proofs.values import (
     Boolean,
@@ -39,14 +52,19 @@ from antiphon.model.proofs.values import (
     MapValue,
     Member,
     Outside,
+    Place,
     RecordLeaf,
     Scalar,
+    SequenceValue,
     SetValue,
     Sorts,
     Value,
     as_term,
+    at_most,
+    beginning,
     chosen,
     chosen_of,
+    less,
 )
 from antiphon.spec.lang import ir, types
 from antiphon.spec.lang.errors import Location
@@ -54,6 +72,9 @@ from antiphon.spec.lang.errors import Location
 Caller = Callable[[str, Sequence[Value], Frame, Location], Value]
 """Function that returns the value of a helper for its arguments."""
 
+
+NOTHING = "no item"
+"""Name of the value that stands where a sequence has no item."""
 
 CHOSEN = " chosen "
 """Part of the name of a symbol that stands for what `next`, `min` or `max` chooses."""
@@ -236,10 +257,26 @@ class Evaluator:
 
     def fitted(self, value: Value, kind: types.Type, frame: Frame, at: Location) -> Value:
         """Return a value in the form of a type, and record as a check that the value belongs to the type."""
+        if isinstance(kind, types.SequenceOf):
+            return self._fitted_sequence(value, kind, frame, at)
         self.check(self.sorts.belongs(value, kind, at), frame, at, "a value leaves its domain")
         if isinstance(kind, types.MapOf) and isinstance(value, MapValue):
             return MapValue(kind, lambda key: self.sorts.fitted(value.get(key), kind.value))
         return self.sorts.fitted(value, kind)
+
+    def _fitted_sequence(
+        self, value: Value, kind: types.SequenceOf, frame: Frame, at: Location
+    ) -> SetValue | SequenceValue:
+        if self.sorts.is_without_repetition(kind):
+            return self._once([value], kind.of, frame, at)
+        if not isinstance(value, SequenceValue):
+            raise Outside(
+                "a sequence of which only the members are known is stored as another one", at, _AS_LOG
+            )
+        if not is_from_zero(value) and kind not in self.sorts.shortened:
+            raise Outside("a sequence without its first item is stored as one of another type", at, _AS_LOG)
+        self.check(has_room(value, kind, self.theory, at), frame, at, "a value leaves its domain")
+        return replace(value, most=kind.most)
 
     def _literal(self, value: object, kind: types.Type, at: Location) -> Value:
         if isinstance(value, bool):
@@ -295,8 +332,7 @@ class Evaluator:
         return Scalar(tuple(cases))
 
     def _lookup(self, map: Value, key: ir.Expression, frame: Frame, at: Location) -> Value:
-        if not isinstance(map, MapValue):
-            raise Outside("an item of a sequence: sequences are outside the fragment", at)
+        assert isinstance(map, MapValue)
         found = self.value(key, frame)
         self.check(self.sorts.belongs(found, map.type.key, at), frame, at, "a key leaves its domain")
         return map.get(self.sorts.fitted(found, map.type.key))
@@ -412,15 +448,12 @@ class Evaluator:
     def collection(self, expression: ir.Expression, frame: Frame) -> SetValue:
         """Return the value of an expression that must be a set.
 
-        Raises:
-            Outside: the value is a sequence.
+        A sequence counts as the set of its items.
         """
         value = self.value(expression, frame)
-        if not isinstance(value, SetValue):
-            raise Outside(
-                "a sequence: its length has no bound here", expression.at,
-                instead="a set of records with an ordered index for the position",
-            )  # fmt: skip
+        if isinstance(value, SequenceValue):
+            return members(value, self.sorts, expression.at)
+        assert isinstance(value, SetValue)
         return value
 
     def where(self, binder: ir.Binder, frame: Frame) -> SetValue:
@@ -465,35 +498,87 @@ class Evaluator:
                 return SetValue(of, member)
         raise Outside("no set", at)
 
-    def _sequence(self, expression: ir.Expression, frame: Frame) -> SetValue:
-        """Return a sequence as the set of its members, and record the check that it has none twice."""
+    def _sequence(self, expression: ir.Expression, frame: Frame) -> SetValue | SequenceValue:
+        """Return a sequence: a log, or the set of its members if more is not known of the ones of which it is
+        made.
+        """
         kind, at = expression.type, expression.at
         assert isinstance(kind, types.SequenceOf)
         of = kind.of
-        if not isinstance(of, types.IndexType) or not self.sorts.is_open(of):
-            raise Outside(_SEQUENCES, at, _AS_SET)
-        parts: list[SetValue] = []
+        more: tuple[Value, ...]
         match expression:
             case ir.Append(sequence=sequence, item=item):
-                parts = [self.collection(sequence, frame), self._single(item, of, frame)]
+                whole, more = self.value(sequence, frame), (self.stored(item, of, frame),)
             case ir.Concatenate(left=left, right=right):
-                parts = [self.collection(left, frame), self.collection(right, frame)]
+                whole, added = self.value(left, frame), self.value(right, frame)
+                if not isinstance(whole, SequenceValue):
+                    return self._once([whole, added], of, frame, at)
+                if not isinstance(added, SequenceValue) or added.items is None:
+                    raise Outside("two sequences, one after the other", at, _AS_LOG)
+                more = added.items
             case ir.MakeSequence(items=items):
-                parts = [self._single(item, of, frame) for item in items]
+                nothing = self.sorts.symbolic(of, NOTHING, (), at)
+                return made_of(of, tuple(self.stored(item, of, frame) for item in items), nothing)
+        if not isinstance(whole, SequenceValue):
+            return self._once([whole, *(made_of(of, (one,), one) for one in more)], of, frame, at)
+        for one in more:
+            whole = appended(whole, one, self.theory, at)
+        return whole
+
+    def _once(self, parts: Sequence[Value], of: types.Type, frame: Frame, at: Location) -> SetValue:
+        """Return a sequence, which is made of parts, as the set of its members, and record the check that it
+        has none twice.
+        """
         union = SetValue(of, lambda _: FALSE)
-        for part in parts:
+        for value in parts:
+            for part in self._parts(value, at):
 
-            def apart(value: Value, one: SetValue = union, other: SetValue = part) -> Formula:
-                return negation(conjunction(one.member(value), other.member(value)))
+                def apart(value: Value, one: SetValue = union, other: SetValue = part) -> Formula:
+                    return negation(conjunction(one.member(value), other.member(value)))
 
-            once = self.sorts.every_value(of, "x", apart, at)
-            self.check(once, frame, at, "a sequence has a member twice")
-            union = SetValue(of, _united(ir.SetOperation.UNION, union, part))
+                once = self.sorts.every_value(of, "x", apart, at)
+                self.check(once, frame, at, "a sequence has a member twice")
+                union = SetValue(of, _united(ir.SetOperation.UNION, union, part))
         return union
 
-    def _single(self, item: ir.Expression, of: types.Type, frame: Frame) -> SetValue:
-        value = self.stored(item, of, frame)
-        return SetValue(of, lambda other: self.sorts.same(other, value, item.at))
+    def _parts(self, value: Value, at: Location) -> list[SetValue]:
+        """Return sets which together have the members of a sequence, each once."""
+        if isinstance(value, SetValue):
+            return [value]
+        if not isinstance(value, SequenceValue) or value.items is None:
+            raise Outside("a log is stored as a sequence of which only the members are known", at, _AS_LOG)
+        made = [made_of(value.of, (item,), item) for item in value.items]
+        return [members(item, self.sorts, at) for item in made]
+
+    def _part_of_sequence(self, expression: ir.Expression, frame: Frame) -> Value:
+        """Return the length of a log, an item, or the log without its first item."""
+        at = expression.at
+        match expression:
+            case ir.Size(collection=ir.Expression(type=types.SequenceOf()) as collection):
+                log = self.value(collection, frame)
+                if isinstance(log, SequenceValue) and is_from_zero(log):
+                    return log.end
+            case ir.Item(sequence=sequence, position=position):
+                log = self.value(sequence, frame)
+                if isinstance(log, SequenceValue):
+                    return self._item(log, position, frame, at)
+            case ir.Slice(sequence=sequence, lower=ir.Literal(value=1), upper=None):
+                log = self.value(sequence, frame)
+                if isinstance(log, SequenceValue):
+                    return without_first(log, self.theory, at)
+            case ir.Range(lower=lower, upper=upper, type=types.SequenceOf(of=of)):
+                first, end = self.value(lower, frame), self.value(upper, frame)
+                return SetValue(of, _between(first, end))
+        raise Outside(_WORDS[type(expression)], at, _INSTEAD[type(expression)])
+
+    def _item(self, log: SequenceValue, position: ir.Expression, frame: Frame, at: Location) -> Value:
+        place = self.value(position, frame)
+        assert isinstance(place, Scalar)
+        if not is_from_zero(log):
+            place = _place_in(log, place, at)
+        for condition, term in numbers(place):
+            self.check(is_inside(log, term), frame.under(condition), at, "there is no such position")
+        return item_at(log, place, at)
 
     def _choice(self, expression: ir.Expression, frame: Frame) -> Value:
         """Return what `next`, `min` or `max` gives in a step: some member of which it is known that it is one
@@ -508,7 +593,7 @@ class Evaluator:
                 pass
             case _:
                 raise Outside(_WORDS[type(expression)], at, _INSTEAD[type(expression)])
-        if self.chosen is None or any(map(_has_variables, frame.locals.values())):
+        if self.chosen is None:
             raise Outside(_WORDS[type(expression)], at, _INSTEAD[type(expression)])
         asked = self.where(binder, frame)
 
@@ -600,12 +685,13 @@ class Evaluator:
         if not binders:
             return body(frame)
         binder, *rest = binders
+        source = self._source(binder, frame)
 
         def one(value: Value) -> Formula:
             inner = frame.binding(binder.name, value)
             here: list[Formula] = []
-            if isinstance(binder.source, ir.Expression):
-                here.append(self.collection(binder.source, frame).member(value))
+            if isinstance(source, SetValue):
+                here.append(source.member(value))
             inner = inner.under(*here)
             if binder.condition is not None:
                 here.append(self.formula(binder.condition, inner))
@@ -614,6 +700,11 @@ class Evaluator:
             further = self.ranging(rest, inner.under(here[-1]) if here else inner, body, every=every, at=at)
             return implication(conjunction(*here), further) if every else conjunction(*here, further)
 
+        if isinstance(source, SequenceValue):
+            return self._over_log(source, lambda _, item: one(item), binder.at, every=every)
+        log = self._with_places(binder, frame)
+        if log is not None:
+            return self._over_log(log, lambda place, _: one(place), binder.at, every=every)
         kind = binder.type
         if isinstance(kind, types.SetOf):
             return self._over_sets(binder, kind, one, every=every)
@@ -630,6 +721,43 @@ class Evaluator:
             else:
                 found.append(exists(bound, conjunction(guard, made), binder.at))
         return conjunction(*found) if every else disjunction(*found)
+
+    def _source(self, binder: ir.Binder, frame: Frame) -> Value | None:
+        """Return the value over which a binder ranges; None for a type, and for all places of a log."""
+        if not isinstance(binder.source, ir.Expression):
+            return None
+        log = self._with_places(binder, frame)
+        return None if log is not None else self.value(binder.source, frame)
+
+    def _with_places(self, binder: ir.Binder, frame: Frame) -> SequenceValue | None:
+        """Return the log of which a binder has all places, one that also loses its first item."""
+        match binder.source:
+            case ir.Range(lower=ir.Literal(value=0), upper=ir.Size(collection=collection)):
+                log = self.value(collection, frame)
+                if isinstance(log, SequenceValue) and not is_from_zero(log):
+                    return log
+        return None
+
+    def _over_log(
+        self, log: SequenceValue, one: Callable[[Value, Value], Formula], at: Location, *, every: bool
+    ) -> Formula:
+        """Return a quantifier over the places and the items of a log."""
+        found: list[Check] = []
+
+        def body(position: Term, item: Value) -> Formula:
+            count = len(self.checks)
+            made = one(Scalar.of(Place(position, beginning(log))), item)
+            inside = is_inside(log, position)
+            for check in self.checks[count:]:
+                needed = implication(inside, check.formula)
+                bound = (position,) if isinstance(position, Var) else ()
+                found.append(replace(check, formula=forall(bound, needed)))
+            del self.checks[count:]
+            return made
+
+        made = everywhere(log, body, at) if every else somewhere(log, body, at)
+        self.checks += found
+        return made
 
     def _over_sets(
         self, binder: ir.Binder, kind: types.SetOf, one: Callable[[Value], Formula], *, every: bool
@@ -680,8 +808,8 @@ _COMPUTE: dict[ir.Operation, Callable[[int, int], int]] = {
     ir.Operation.MODULO: lambda a, b: a % b,
 }  # fmt: skip
 
-_SEQUENCES = "a sequence: its length has no bound here"
-_AS_SET = "a set of records with an ordered index for the position"
+_SEQUENCES = "a part of a sequence, or its length, of which less is known here"
+_AS_LOG = "a log: a sequence to which items are added at its end, and which is read by position"
 _WORDS: dict[type[ir.Expression], str] = {
     ir.Size: "the number of elements as a value: counting is outside the fragment",
     ir.Reduce: "a sum, a least or a greatest of many: counting is outside the fragment",
@@ -697,25 +825,47 @@ _INSTEAD: dict[type[ir.Expression], str] = {
     ir.First: "a parameter of the action with a `require`",
     **dict.fromkeys(
         (ir.Item, ir.Slice, ir.Reverse, ir.Collect, ir.Range),
-        _AS_SET,
+        _AS_LOG,
     ),
 }
 
 
-def _has_variables(value: Value) -> bool:
-    """Return True if a value may depend on what a quantifier binds."""
-    match value:
-        case Boolean(formula=formula):
-            return bool(formula.free)
-        case Scalar(cases=cases):
-            return any(condition.free or _is_bound(leaf) for condition, leaf in cases)
-    return True
+def _place_in(log: SequenceValue, place: Scalar, at: Location) -> Scalar:
+    """Return the position of a place in a log that also loses its first item.
+
+    Raises:
+        Outside: it is neither 0 nor one of all places.
+    """
+    found: list[tuple[Formula, Leaf]] = []
+    for condition, leaf in place.cases:
+        if isinstance(leaf, Place) and leaf.first == beginning(log):
+            found.append((condition, leaf.position))
+        elif leaf == 0:
+            found += [(conjunction(condition, here), first) for here, first in log.first.cases]
+        else:
+            raise Outside(
+                "a position in a sequence that also loses its first item", at,
+                instead="position 0, or `for k in range(len(...))`",
+            )  # fmt: skip
+    return Scalar(tuple(found))
 
 
-def _is_bound(leaf: Leaf) -> bool:
-    if isinstance(leaf, RecordLeaf):
-        return any(_has_variables(part) for _, part in leaf.fields)
-    return isinstance(leaf, Var | App) and bool(variables_of(leaf))
+def _between(first: Value, end: Value) -> Callable[[Value], Formula]:
+    assert isinstance(first, Scalar)
+    assert isinstance(end, Scalar)
+
+    def member(value: Value) -> Formula:
+        assert isinstance(value, Scalar)
+        return disjunction(
+            *(
+                conjunction(here, there, beyond, at_most(low, term), less(term, high))
+                for here, low in numbers(first)
+                for there, high in numbers(end)
+                for beyond, term in numbers(value)
+            )
+        )
+
+    return member
 
 
 def _one_of(cases: list[tuple[Formula, Value]], at: Location) -> Value:
@@ -761,6 +911,7 @@ _READ: dict[type[ir.Expression], Callable[[Evaluator, ir.Expression, Frame], Val
     **dict.fromkeys((ir.Choose, ir.Lookup, ir.Field, ir.Present, ir.Call), Evaluator._part),
     **dict.fromkeys((ir.SetLiteral, ir.SetBinary, ir.Gather), Evaluator._set),
     **dict.fromkeys((ir.MakeSequence, ir.Append, ir.Concatenate), Evaluator._sequence),
+    **dict.fromkeys((ir.Size, ir.Item, ir.Slice, ir.Range), Evaluator._part_of_sequence),
     **dict.fromkeys((ir.First, ir.Reduce), Evaluator._choice),
     **dict.fromkeys(
         (

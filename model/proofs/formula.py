@@ -12,7 +12,7 @@ This file knows nothing of specifications or solvers.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -414,6 +414,38 @@ def text(formula: Formula) -> str:
         raise TypeError(f"unknown formula {item!r}")
 
     return of(formula)
+
+
+Shape = tuple[object, ...]
+"""Formula without the names of its variables: equal shapes, equal meanings."""
+
+
+def shape(formula: Formula, bound: Mapping[Var, int] | None = None) -> Shape:
+    """Return the shape of a formula; `bound` has the places of the variables that are bound around it."""
+    places = dict(bound or {})
+
+    def of_term(term: Term) -> object:
+        if isinstance(term, Var):
+            return places.get(term, term)
+        return term.symbol, tuple(map(of_term, term.arguments))
+
+    match formula:
+        case Truth(value=value):
+            return (value,)
+        case Atom(symbol=symbol, arguments=arguments):
+            return "atom", symbol, tuple(map(of_term, arguments))
+        case Equal(left=left, right=right):
+            return "equal", of_term(left), of_term(right)
+        case Not(of=inner):
+            return "not", shape(inner, places)
+        case And(of=parts):
+            return "and", *(shape(part, places) for part in parts)
+        case Or(of=parts):
+            return "or", *(shape(part, places) for part in parts)
+        case Quantified(every=every, variables=variables, body=body):
+            inside = places | {item: len(places) + place for place, item in enumerate(variables)}
+            return every, tuple(item.sort for item in variables), shape(body, inside)
+    raise TypeError(f"unknown formula {formula!r}")
 
 
 Interpretation = Callable[[Symbol, tuple[int, ...]], int]

@@ -6,10 +6,11 @@ propositional logic with stratified functions; Y. Ge, L. de Moura, "Complete ins
 formulas in satisfiability modulo theories", CAV 2009; O. Padon, G. Losa, M. Sagiv, S. Shoham, "Paxos made
 EPR", OOPSLA 2017).
 
-Where an assumed invariant would close a cycle, it is assumed only of the terms that the step and the goal
-have (Y. Feldman, O. Padon, N. Immerman, M. Sagiv, S. Shoham, "Bounded quantifier instantiation for checking
-inductive invariants", TACAS 2017): less is assumed, so that a proof stays a proof. A cycle among the axioms,
-the step and the goal is refused.
+Where an assumed invariant, or what is known of a choice, would close a cycle, it is assumed only of the terms
+that the step and the goal have (Y. Feldman, O. Padon, N. Immerman, M. Sagiv, S. Shoham, "Bounded quantifier
+instantiation for checking inductive invariants", TACAS 2017): less is assumed, so that a proof stays a proof.
+A cycle among the axioms, the step and the goal is refused. Functions to items of logs are no part of a cycle:
+see `antiphon.model.proofs.relations`.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ from antiphon.model.proofs.formula import (
     variables_of,
     walk,
 )
+from antiphon.model.proofs.relations import facts, is_item, related
 from antiphon.model.proofs.values import Outside
 from antiphon.spec.lang.errors import Location
 
@@ -85,6 +87,8 @@ class Question:
 
 
 GOAL = "the goal"
+ITEMS = "one item at a position"
+"""Name of what is known of relations in the place of functions to items."""
 
 
 def question(
@@ -128,6 +132,10 @@ def question(
         terms = _ground_terms(formula for _, formula in base)
         base.append((name, _witnessed(instances(plain, terms), names)))
         texts.append(text(base[-1][1]))
+    base = [(name, outward(related(formula))) for name, formula in base]
+    for formula in facts(formula for _, formula in base):
+        base.append((ITEMS, formula))
+        texts.append(text(formula))
     return Question(tuple(base), tuple(texts), tuple(limited))
 
 
@@ -233,7 +241,7 @@ def edges_of(formula: Formula) -> list[Edge]:
     def visit(item: Formula, depends: Mapping[Var, frozenset[Var]], at: Location | None) -> None:
         for term in terms_of(item):
             for inner in subterms(term):
-                if isinstance(inner, App) and variables_of(inner):
+                if isinstance(inner, App) and variables_of(inner) and not is_item(inner.symbol):
                     target = inner.symbol.result
                     assert target is not None
                     for argument in inner.arguments:
@@ -327,6 +335,8 @@ def instances(formula: Formula, terms: Mapping[Sort, Sequence[Term]]) -> Formula
     match formula:
         case And(of=parts):
             return conjunction(*(instances(part, terms) for part in parts))
+        case Or(of=parts):
+            return disjunction(*(instances(part, terms) for part in parts))
         case Quantified(every=True, variables=variables, body=body) if edges_of(formula):
             rows = itertools.product(*(terms.get(item.sort, ()) for item in variables))
             made = [

@@ -18,11 +18,15 @@ from antiphon.spec.lang.errors import Location
 
 @dataclass(frozen=True)
 class Check:
-    """Check: a condition that must be true for the text to have a meaning, and the place of that text."""
+    """Check: a condition that must be true for the text to have a meaning, and the place of that text.
+
+    `facts` are what is known of the members that the step chooses.
+    """
 
     formula: Formula
     at: Location
     what: str
+    facts: tuple[Formula, ...] = ()
 
 
 @dataclass

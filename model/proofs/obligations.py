@@ -26,20 +26,34 @@ from antiphon.model.proofs.formula import (
     symbols_of,
 )
 from antiphon.model.proofs.frame import Check, Frame
+from antiphon.model.proofs.sequences import everywhere, is_within, numbers
 from antiphon.model.proofs.settling import needed, settled
 from antiphon.model.proofs.theory import Theory
-from antiphon.model.proofs.values import MapValue, Outside, Scalar, Sorts, Value
+from antiphon.model.proofs.values import (
+    MapValue,
+    Outside,
+    Scalar,
+    SequenceValue,
+    Sorts,
+    Value,
+    at_most,
+    literal,
+)
 from antiphon.model.properties import SPECIFICATION
 from antiphon.spec.lang import Program, SpecError, ir, types
 from antiphon.spec.lang.errors import Location
 from antiphon.spec.lang.hints import known_names
-from antiphon.spec.lang.walk import variables_read
+from antiphon.spec.lang.walk import nodes, variables_read
 
 INITIAL = "initially"
 """Name of the step that stands for the initial states."""
 
 PREDICATES = "the text of the invariants"
 """Name in place of a step, in obligations that the text of the invariants has no error."""
+
+
+CHOICES = "what the step chooses"
+"""Name of what is known of the members that a step chooses."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +117,9 @@ class Reading:
     def __post_init__(self) -> None:
         self._refuse_unknown()
         module = self.program.module
-        self.theory = Theory(Sorts(frozenset(self.every), self._size))
+        bodies = (*module.functions, *module.procedures, *module.initials, *module.actions, *module.handlers)
+        shortened = frozenset(item.type for item in nodes(bodies) if isinstance(item, ir.Slice))
+        self.theory = Theory(Sorts(frozenset(self.every), self._size, shortened))
         self.executor = Executor(module, self.theory, self.program.constants)
         self.state: dict[str, Value] = {
             item.name: self.theory.sorts.symbolic(item.type, item.name, (), item.at)
@@ -177,7 +193,21 @@ class Reading:
                 return self.theory.sorts.every_value(
                     of.key, "k", lambda key: self.typing(of.value, value.get(key))
                 )
+            case SequenceValue() if isinstance(kind, types.SequenceOf):
+                return self._typing_of_log(kind, value)
         return TRUE
+
+    def _typing_of_log(self, kind: types.SequenceOf, log: SequenceValue) -> Formula:
+        zero = literal(0)
+        bounds: list[Formula] = [is_within(log, kind, self.theory.sorts)]
+        for here, first in numbers(log.first):
+            for there, end in numbers(log.end):
+                within = conjunction(at_most(zero, first), at_most(first, end))
+                bounds.append(implication(conjunction(here, there), within))
+        items: Formula = TRUE
+        if self._has_open_integer(kind.of):
+            items = everywhere(log, lambda _, item: self.typing(kind.of, item), None)
+        return conjunction(*bounds, items)
 
     def _has_open_integer(self, kind: types.Type) -> bool:
         match kind:
@@ -191,6 +221,8 @@ class Reading:
                 return any(map(self._has_open_integer, records))
             case types.MapOf(value=of):
                 return self._has_open_integer(of)
+            case types.SequenceOf():
+                return not self.theory.sorts.is_without_repetition(kind)
         return False
 
     # Steps --------------------------------------------------------------------------------------------------
@@ -218,8 +250,7 @@ class Reading:
                 replace(path, frame=replace(path.frame, path=settled(path.frame.path)), facts=tuple(known))
                 for path in paths
             ]
-            chosen = conjunction(*known)
-            checks = [replace(item, formula=implication(chosen, item.formula)) for item in checks]
+            checks = [replace(item, facts=tuple(known)) for item in checks]
         return paths, checks
 
     def defaults(self) -> dict[str, Value]:
@@ -294,7 +325,10 @@ class Reading:
         self, step: str, assumed: list[Hypothesis], checks: list[Check]
     ) -> Iterator[Obligation]:
         if checks:
-            parts = tuple(Part(tuple(assumed), item.formula) for item in checks)
+            parts = tuple(
+                Part((*assumed, *_known_of_choices(item.facts, (item.formula,))), item.formula)
+                for item in checks
+            )
             yield Obligation(step, SPECIFICATION, parts, checks[0].at)
 
     def _in_predicates(self) -> list[Check]:
@@ -355,6 +389,10 @@ def _has_sequence(kind: types.Type) -> bool:
 
 def _conditions(path: Path, goal: Formula) -> tuple[Hypothesis, ...]:
     """Return the conditions of a path, with what is known of the choices that they or the goal name."""
-    choices = frozenset(symbol for symbol in symbols_of(path.facts) if CHOSEN in symbol.name)
-    facts = needed(path.facts, (*path.frame.path, goal), choices)
-    return tuple(Hypothesis("the step", formula) for formula in (*path.frame.path, *facts))
+    step = tuple(Hypothesis("the step", formula) for formula in path.frame.path)
+    return (*step, *_known_of_choices(path.facts, (*path.frame.path, goal)))
+
+
+def _known_of_choices(facts: tuple[Formula, ...], said: tuple[Formula, ...]) -> tuple[Hypothesis, ...]:
+    choices = frozenset(symbol for symbol in symbols_of(facts) if CHOSEN in symbol.name)
+    return tuple(Hypothesis(CHOICES, formula) for formula in needed(facts, said, choices))

@@ -16,27 +16,22 @@ from antiphon.model.proofs.formula import (
     FALSE,
     TRUE,
     And,
-    Atom,
-    Equal,
     Formula,
     Not,
     Or,
     Quantified,
+    Shape,
     Symbol,
-    Term,
     Truth,
-    Var,
     conjunction,
     disjunction,
     exists,
     forall,
     negation,
+    shape,
     symbols_of,
 )
 from antiphon.model.proofs.fragment import normal
-
-Shape = tuple[object, ...]
-"""Formula without the names of its variables: equal shapes, equal meanings."""
 
 MOST_ROUNDS = 4
 """Largest number of times that conditions are written into one another."""
@@ -70,34 +65,6 @@ def needed(facts: Sequence[Formula], said: Iterable[Formula], choices: frozenset
         if more == used:
             return found
         used = more
-
-
-def shape(formula: Formula, bound: Mapping[Var, int] | None = None) -> Shape:
-    """Return the shape of a formula; `bound` has the places of the variables that are bound around it."""
-    places = dict(bound or {})
-
-    def of_term(term: Term) -> object:
-        if isinstance(term, Var):
-            return places.get(term, term)
-        return term.symbol, tuple(map(of_term, term.arguments))
-
-    match formula:
-        case Truth(value=value):
-            return (value,)
-        case Atom(symbol=symbol, arguments=arguments):
-            return "atom", symbol, tuple(map(of_term, arguments))
-        case Equal(left=left, right=right):
-            return "equal", of_term(left), of_term(right)
-        case Not(of=inner):
-            return "not", shape(inner, places)
-        case And(of=parts):
-            return "and", *(shape(part, places) for part in parts)
-        case Or(of=parts):
-            return "or", *(shape(part, places) for part in parts)
-        case Quantified(every=every, variables=variables, body=body):
-            inside = places | {item: len(places) + place for place, item in enumerate(variables)}
-            return every, tuple(item.sort for item in variables), shape(body, inside)
-    raise TypeError(f"unknown formula {formula!r}")
 
 
 def _split(conditions: Iterable[Formula]) -> list[Formula]:

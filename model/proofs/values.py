@@ -23,6 +23,7 @@ from antiphon.model.proofs.formula import (
     TRUE,
     App,
     Formula,
+    Shape,
     Sort,
     Symbol,
     Term,
@@ -36,10 +37,14 @@ from antiphon.model.proofs.formula import (
     forall,
     implication,
     negation,
+    shape,
     variable,
 )
 from antiphon.spec.lang import SpecError, types
 from antiphon.spec.lang.errors import Location
+
+ITEM = " item"
+"""Part of the name of a symbol that stands for the item at a position."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,21 @@ class Member:
     name: str
 
 
-Leaf = None | int | Member | Var | App | RecordLeaf
+Beginning = tuple[tuple[Shape, Term | None], ...]
+"""First position of a sequence in a form that can be compared."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Position in a sequence that begins at `first`, counted as the sequence counts it: of two places in one
+    sequence it is known which comes first, and which item stands there.
+    """
+
+    position: Term
+    first: Beginning
+
+
+Leaf = None | int | Member | Var | App | RecordLeaf | Place
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +123,22 @@ class MapValue:
     get: Callable[[Value], Value]
 
 
-Value = Boolean | Scalar | SetValue | MapValue
+@dataclass(frozen=True, eq=False)
+class SequenceValue:
+    """Sequence as a log: the positions from `first`, before `end`, and the item at each position, of type
+    `of`. `items` are the items themselves where they are known one by one. `most` is a bound which the
+    length is known to keep.
+    """
+
+    of: types.Type
+    first: Scalar
+    end: Scalar
+    item: Callable[[Term], Value]
+    items: tuple[Value, ...] | None = None
+    most: int | str | None = None
+
+
+Value = Boolean | Scalar | SetValue | MapValue | SequenceValue
 Spread = tuple[Formula, tuple[str, ...], tuple[Term, ...]]
 """Possible value in parts: the condition that a value is this one, the names of its parts, and its terms."""
 
@@ -125,10 +159,12 @@ class Sorts:
     Attributes:
         every: names of the constants that stand for every number.
         size: gives a size expression its number, or its term where it names one of `every`.
+        shortened: the types of sequences that lose their first items.
     """
 
     every: frozenset[str]
     size: Boundary
+    shortened: frozenset[types.Type] = frozenset()
 
     INTEGERS = Sort("int")
 
@@ -246,7 +282,7 @@ class Sorts:
         """Return an arbitrary value of a type: its leaves are symbols applied to `arguments`.
 
         Raises:
-            Outside: a sequence, or a set of sets or maps.
+            Outside: a set of sets or maps.
         """
         sorts = tuple(item.sort for item in arguments)
         match type:
@@ -277,15 +313,29 @@ class Sorts:
                 return SetValue(of, lambda item: self._in_symbol(self.fitted(item, of), name, arguments, at))
             case types.SequenceOf(of=of) if self.is_without_repetition(type):
                 return SetValue(of, lambda item: self._in_symbol(self.fitted(item, of), name, arguments, at))
+            case types.SequenceOf():
+                return self._log(type, name, arguments, at)
             case types.MapOf(key=key_type, value=value):
                 return MapValue(
                     type,
                     lambda key: self._at_symbol(self.fitted(key, key_type), value, name, arguments, at),
                 )
-        raise Outside(
-            f"{name} is {words(type)}, whose length has no bound: sequences are outside the fragment", at,
-            instead="a set of records with an ordered index for the position",
-        )  # fmt: skip
+        raise Outside(f"{name} is {words(type)}, which has no reading in first-order logic", at)
+
+    def _log(
+        self, type: types.SequenceOf, name: str, arguments: tuple[Term, ...], at: Location | None
+    ) -> SequenceValue:
+        sorts = tuple(item.sort for item in arguments)
+        first, end = (
+            App(Symbol(f"{name} {word}", sorts, self.INTEGERS), arguments) for word in ("first", "end")
+        )
+        return SequenceValue(
+            type.of,
+            Scalar.of(first if type in self.shortened else 0),
+            Scalar.of(end),
+            lambda position: self.symbolic(type.of, f"{name}{ITEM}", (*arguments, position), at),
+            most=type.most,
+        )
 
     def is_without_repetition(self, type: types.SequenceOf) -> bool:
         """Return True if a sequence has room for each member of an open index once. It stands for the set of
@@ -354,6 +404,8 @@ class Sorts:
             parts = zip(leaf.fields, record.fields, strict=True)
             made = tuple((name, self.fitted(value, of)) for (name, value), (_, of) in parts)
             yield TRUE, RecordLeaf(leaf.name, made)
+        elif isinstance(leaf, Place):
+            in_one_sequence(leaf, None, None)
         elif not isinstance(type, types.Int) or self.is_open(type):
             yield TRUE, literal(leaf) if isinstance(leaf, int) else leaf
         elif isinstance(leaf, int):
@@ -429,6 +481,9 @@ class Sorts:
                 return FALSE
             pairs = zip(one.fields, other.fields, strict=True)
             return conjunction(*(self.same(a, b, at) for (_, a), (_, b) in pairs))
+        if isinstance(one, Place) or isinstance(other, Place):
+            places = in_one_sequence(one, other, at)
+            return equal(*places)
         if isinstance(one, Var | App) or isinstance(other, Var | App):
             first, second = as_term(one), as_term(other)
             if first is None or second is None or first.sort != second.sort:
@@ -436,6 +491,25 @@ class Sorts:
             numbers = known(first), known(second)
             return FALSE if None not in numbers and numbers[0] != numbers[1] else equal(first, second)
         return TRUE if type(one) is type(other) and one == other else FALSE
+
+
+def beginning(log: SequenceValue) -> Beginning:
+    """Return the first position of a log in a form that can be compared."""
+    return tuple((shape(condition), as_term(leaf)) for condition, leaf in log.first.cases)
+
+
+def in_one_sequence(one: Leaf, other: Leaf, at: Location | None) -> tuple[Term, Term]:
+    """Return the positions of two places in one sequence.
+
+    Raises:
+        Outside: they are not both places, or not in one sequence.
+    """
+    if not isinstance(one, Place) or not isinstance(other, Place) or one.first != other.first:
+        raise Outside(
+            "a position in a sequence that also loses its first item is compared with another number", at,
+            instead="a position in the same sequence",
+        )  # fmt: skip
+    return one.position, other.position
 
 
 def literal(number: int) -> App:
@@ -493,6 +567,9 @@ def chosen_of(cases: Iterable[tuple[Formula, Value]], at: Location | None = None
     if len(listed) == 1:
         return listed[0][1]
     values = [value for _, value in listed]
+    if any(isinstance(value, SetValue) for value in values):
+        listed = [(condition, _as_set(value)) for condition, value in listed]
+        values = [value for _, value in listed]
     if all(isinstance(value, Boolean) for value in values):
         return Boolean(
             disjunction(*(conjunction(c, v.formula) for c, v in listed if isinstance(v, Boolean)))
@@ -513,11 +590,37 @@ def chosen_of(cases: Iterable[tuple[Formula, Value]], at: Location | None = None
         return SetValue(
             first.of, lambda item: disjunction(*(conjunction(c, v.member(item)) for c, v in sets))
         )
+    if isinstance(first, SequenceValue) and all(isinstance(value, SequenceValue) for value in values):
+        return _chosen_log([(c, v) for c, v in listed if isinstance(v, SequenceValue)], at)
     maps = [(c, v) for c, v in listed if isinstance(v, MapValue)]
     if len(maps) == len(listed):
         kind = maps[0][1].type
         return MapValue(kind, lambda key: chosen_of([(c, v.get(key)) for c, v in maps], at))
     raise Outside("a value that may be None, or else a set or a map, is outside the fragment", at)
+
+
+def _as_set(value: Value) -> Value:
+    """Return an empty sequence as an empty set, and any other value as it is."""
+    if isinstance(value, SequenceValue) and value.items == ():
+        return SetValue(value.of, lambda _: FALSE)
+    return value
+
+
+def _chosen_log(cases: Sequence[tuple[Formula, SequenceValue]], at: Location | None) -> SequenceValue:
+    first = chosen_of([(condition, log.first) for condition, log in cases], at)
+    end = chosen_of([(condition, log.end) for condition, log in cases], at)
+    assert isinstance(first, Scalar)
+    assert isinstance(end, Scalar)
+    if all(log.first.cases == cases[0][1].first.cases for _, log in cases):
+        first = cases[0][1].first
+    mosts = {log.most for _, log in cases}
+    return SequenceValue(
+        cases[0][1].of,
+        first,
+        end,
+        lambda position: chosen_of([(condition, log.item(position)) for condition, log in cases], at),
+        most=mosts.pop() if len(mosts) == 1 else None,
+    )
 
 
 def spread(value: Value, at: Location | None = None) -> Iterator[Spread]:
@@ -558,6 +661,8 @@ def _spread_leaf(leaf: Leaf, at: Location | None) -> Iterator[Spread]:
                 for further, more, others in spread(value, at)
             ]
         yield from (row for row in rows if row[0] is not FALSE)
+    elif isinstance(leaf, Place):
+        raise Outside("a position in a sequence that also loses its first item is a key or an element", at)
     else:
         yield TRUE, (leaf.name if isinstance(leaf, Member) else str(leaf),), ()
 

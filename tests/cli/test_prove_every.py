@@ -70,6 +70,11 @@ class Queue(Leader):
     """In the order of a sequence."""
 
     order: Annotated[Seq[Node], AtMost(3)] = ()
+
+    @action
+    def turn_round(self) -> None:
+        """The last comes first."""
+        self.order = tuple(reversed(self.order))
 '''
 
 
@@ -123,9 +128,9 @@ def test_what_is_false_is_violated_by_a_run(leader: Run) -> None:
 def test_what_is_outside_the_fragment_is_refused_with_its_place(leader: Run) -> None:
     answer = leader("Queue")
     assert answer.code == 64
-    assert "cli_leader.py:61" in answer.err
-    assert "order is a sequence of Node" in answer.err
-    assert "write instead: a set of records" in answer.err
+    assert "cli_leader.py:66" in answer.err
+    assert "a part of a sequence" in answer.err
+    assert "write instead: a log" in answer.err
 
 
 @pytest.mark.parametrize(

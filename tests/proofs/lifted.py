@@ -7,10 +7,11 @@ reference says, or the translation is wrong.
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from antiphon.model.proofs.execution import Path
-from antiphon.model.proofs.expressions import CHOSEN
+from antiphon.model.proofs.expressions import CHOSEN, NOTHING
 from antiphon.model.proofs.formula import (
     FALSE,
     App,
@@ -26,6 +27,7 @@ from antiphon.model.proofs.formula import (
 )
 from antiphon.model.proofs.frame import Frame
 from antiphon.model.proofs.obligations import Reading
+from antiphon.model.proofs.sequences import is_empty, item_at, made_of, without_first
 from antiphon.model.proofs.theory import QuorumClass
 from antiphon.model.proofs.values import (
     Boolean,
@@ -33,6 +35,7 @@ from antiphon.model.proofs.values import (
     Member,
     RecordLeaf,
     Scalar,
+    SequenceValue,
     SetValue,
     Sorts,
     Value,
@@ -76,6 +79,10 @@ class Lifted:
             case types.Union(records=records):
                 (record,) = [item for item in records if self.program.domain(item).contains(value)]
                 return self.value(value, record)
+            case types.SequenceOf(of=of) if not self.sorts.is_without_repetition(kind):
+                nothing = self.sorts.symbolic(of, NOTHING, ())
+                log = made_of(of, tuple(self.value(item, of) for item in value), nothing)
+                return replace(log, items=None, most=kind.most)
             case types.SetOf(of=of) | types.SequenceOf(of=of):
                 items = [self.value(item, of) for item in value]
                 return SetValue(of, lambda e: disjunction(*(self.sorts.same(e, item) for item in items)))
@@ -116,8 +123,8 @@ class Lifted:
         return [mask for mask in range(1 << size) if group.factor * mask.bit_count() >= least]
 
     def _meaning(self, symbol: Symbol, at: tuple[int, ...], sizes: dict[Sort, int]) -> int:
-        if symbol in self.chosen:
-            return self.chosen[symbol]
+        if symbol in self.chosen or symbol.name.startswith(NOTHING):
+            return self.chosen.get(symbol, 0)
         name, theory = symbol.name, self.reading.theory
         for group in theory.classes:
             if symbol == group.has:
@@ -218,12 +225,31 @@ class Lifted:
             return
         (path,) = taken
         after = self.state(transition.state)
-        for name, value in after.items():
-            if not self.true(self.sorts.same(path.frame.state[name], value)):
+        for variable, part in zip(self.program.module.variables, transition.state, strict=True):
+            name, value = variable.name, after[variable.name]
+            if not self.true(self._is_left(path.frame.state[name], part, variable.type)):
                 yield f"{step} leaves {name} as {value}"
         expected = conjunction(*(item.formula for item in path.expected))
         if self.true(expected) != (not transition.refused):
             yield f"{step} breaks something"
+
+
+    def _is_left(self, found: Value, value: Any, kind: types.Type) -> Formula:
+        """The condition that a value over formulas is a value of CPython; logs are read from their front."""
+        match kind:
+            case types.MapOf(key=key, value=of) if isinstance(found, MapValue):
+                entries = zip(self.program.domain(kind).parts[0], types.entries(value), strict=True)
+                return conjunction(
+                    *(self._is_left(found.get(self.value(k, key)), v, of) for k, v in entries)
+                )
+            case types.SequenceOf(of=of) if isinstance(found, SequenceValue):
+                theory, same = self.reading.theory, []
+                for item in value:
+                    first = item_at(found, found.first, None)
+                    same += [negation(is_empty(found)), self._is_left(first, item, of)]
+                    found = without_first(found, theory, None)
+                return conjunction(*same, is_empty(found))
+        return self.sorts.same(found, self.value(value, kind))
 
 
 def _arguments(program: Program, action: ir.Action) -> list[tuple[Any, ...]]:

@@ -128,13 +128,79 @@ class Maker:
         head = ["    @invariant", f"    def inv{number}(self) -> bool:", '        "A property."']
         return [*head, f"        return {body}"]
 
+    preamble = PREAMBLE
+
     def text(self) -> str:
         """Text of the specification."""
         lines = [line for number in range(self.random.randint(1, 3)) for line in self.action(number)]
         lines += [line for number in range(self.random.randint(1, 3)) for line in self.invariant(number)]
-        return PREAMBLE + "\n".join(lines) + "\n"
+        return self.preamble + "\n".join(lines) + "\n"
+
+
+class LogMaker(Maker):
+    """Maker of texts with a log, which only grows, and a queue, which also loses its first item."""
+
+    preamble = PREAMBLE + """
+    log: Annotated[Seq[Pair], AtMost("high + 1")] = ()
+    queue: Annotated[Seq[A], AtMost("many + 1")] = ()
+    read: Map[A, Number] = everywhere(0)
+"""
+
+    def atom(self, a: list[str], b: list[str]) -> str:
+        """A condition, of the log or the queue more often than not."""
+        if self.random.random() < 0.4:
+            return super().atom(a, b)
+        p, x = self.a(a), self.a(b) if b else "B(0)"
+        number = self.one("0", "1", "self.high", f"self.read[{p}]", "self.count")
+        at = self.one("0", "self.count", f"self.read[{p}]")
+        log, queue = ("for {} in range(len(self.log))", "for {} in range(len(self.queue))")
+        return self.one(
+            f"len(self.log) {self.one('<', '<=', '==', '>', '!=')} {number}",
+            f"len(self.queue) {self.one('==', '>', '<=', '!=')} 0",
+            f"Pair({p}, {x}) in self.log", f"{p} in self.queue",
+            f"{self.one('any', 'all')}(e.a == {p} for e in self.log)",
+            f"any(e == {p} for e in self.queue)",
+            f"({at} < len(self.log) and self.log[{at}].a == {p})",
+            f"(len(self.log) > 0 and self.log[-1].b <= {x})",
+            f"(len(self.queue) > 0 and self.queue[0] == {p})",
+            f"all(i >= j or self.log[i].b <= self.log[j].b {log.format('i')} {log.format('j')})",
+            f"any(self.log[i].a == {p} {log.format('i')} if i < {number})",
+            f"all(i == j or self.queue[i] != self.queue[j] {queue.format('i')} {queue.format('j')})",
+        )  # fmt: skip
+
+    def update(self) -> str:
+        """A statement, about the log or the queue more often than not."""
+        if self.random.random() < 0.4:
+            return super().update()
+        return self.one(
+            "self.log += (Pair(p, x),)", "self.log += (Pair(p, x), Pair(q, x))", "self.log = ()",
+            "self.queue += (p,)", "self.queue = self.queue[1:]", "self.read[p] += 1",
+            "self.read[q] = len(self.log)",
+            "self.marked |= {e.a for e in self.log}", "self.owner = self.queue[0]",
+        )  # fmt: skip
+
+    def invariant(self, number: int) -> list[str]:
+        """An invariant, of the log more often than not."""
+        if self.random.random() < 0.4:
+            return super().invariant(number)
+        body = self.one(
+            "len(self.log) <= self.high", "all(self.read[s] <= len(self.log) for s in self.each(A))",
+            "all(e.a in self.marked for e in self.log)",
+            "all(i == j or self.queue[i] != self.queue[j] for i in range(len(self.queue)) "
+            "for j in range(len(self.queue)))",
+            "all(i >= j or self.log[i].b <= self.log[j].b for i in range(len(self.log)) "
+            "for j in range(len(self.log)))",
+            "all(s in self.marked or s not in self.queue for s in self.each(A))",
+        )
+        head = ["    @invariant", f"    def inv{number}(self) -> bool:", '        "A property."']
+        return [*head, f"        return {body}"]
 
 
 def source(seed: int) -> str:
     """The text of a seed."""
     return Maker(seed).text()
+
+
+def source_with_logs(seed: int) -> str:
+    """The text of a seed, with a log and a queue."""
+    return LogMaker(seed).text()

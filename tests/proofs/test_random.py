@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 from tests.lang.random_specs import load
 from tests.proofs.lifted import Lifted, reachable
-from tests.proofs.random_fragment import source
+from tests.proofs.random_fragment import source, source_with_logs
 
 from antiphon.model.bounds import Bounds
 from antiphon.model.cache import Cache
@@ -22,13 +22,13 @@ from antiphon.spec.lang import SpecError, program
 EVERY = ("many", "steps", "high")
 
 
-def compared(seed: int) -> Counter[str]:
+def compared(seed: int, text: Callable[[int], str] = source) -> Counter[str]:
     """Numbers of proved and unproved properties of a random specification; proved ones are compared with
     explorations and with induction at small sizes.
     """
     found: Counter[str] = Counter()
     try:
-        bound = program(load(source(seed), file=f"<fragment {seed}>"))
+        bound = program(load(text(seed), file=f"<fragment {seed}>"))
         report = prove_every(bound, EVERY, cache=Cache(None), seeds=1, max_seconds=20.0)
     except (Outside, SpecError):
         return Counter(refused=1)
@@ -50,10 +50,10 @@ def compared(seed: int) -> Counter[str]:
     return found
 
 
-def see_agreement(seed: int, most: int) -> bool:
+def see_agreement(seed: int, most: int, text: Callable[[int], str] = source) -> bool:
     """Check a random specification's translation against CPython; return False outside the fragment."""
     try:
-        lifted = Lifted(program(load(source(seed), file=f"<fragment {seed}>")), EVERY)
+        lifted = Lifted(program(load(text(seed), file=f"<fragment {seed}>")), EVERY)
         states = reachable(lifted.program, most)
     except (Outside, SpecError):
         return False
@@ -72,6 +72,27 @@ def test_what_is_proved_of_random_specifications_is_true(often: Callable[[int, i
     found = sum((compared(seed) for seed in range(often(3, 6))), Counter())
     assert found["holds"] > 0
     assert found["violated"] > 0
+
+
+def test_the_translation_of_random_logs_is_what_cpython_does() -> None:
+    """Logs that grow, queues that lose their first item, positions, lengths, and room."""
+    assert sum(see_agreement(seed, 4, source_with_logs) for seed in (0, 2, 3, 6, 7, 9)) > 4
+
+
+def test_what_is_proved_of_random_logs_is_true(often: Callable[[int, int], int]) -> None:
+    """Proved properties hold at every small n; some properties are not proved."""
+    found = sum((compared(seed, source_with_logs) for seed in range(often(3, 8))), Counter())
+    assert found["holds"] > 0
+    assert found["violated"] > 0
+
+
+@pytest.mark.deep
+def test_what_is_proved_of_many_random_logs_is_true() -> None:
+    """The same of many."""
+    found = sum((compared(seed, source_with_logs) for seed in range(8, 100)), Counter())
+    assert found["holds"] > 20
+    assert found["violated"] > 30
+    assert sum(see_agreement(seed, 20, source_with_logs) for seed in range(8, 100)) > 60
 
 
 @pytest.mark.deep

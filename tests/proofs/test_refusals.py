@@ -32,21 +32,91 @@ class Node(Index, size="nodes", symmetric=True):
 
 
 class Queue(Spec):
-    """A sequence has room for more than each node once."""
+    """A log, a queue that also loses its first item, and a sequence of each node once."""
 
     nodes: Const[int] = 2
-    waiting: Annotated[Seq[Node], AtMost("nodes + 1")] = ()
+    log: Annotated[Seq[Node], AtMost("nodes + 1")] = ()
+    waiting: Annotated[Seq[Node], AtMost("nodes + 2")] = ()
+    once: Annotated[Seq[Node], AtMost("nodes")] = ()
+    turns: Map[Node, bool] = everywhere(False)
+    flags: Annotated[Seq[bool], AtMost("nodes + 3")] = ()
 
     @action
-    def come(self, p: Node) -> None:
-        """Join the queue."""
-        require(len(self.waiting) == 0)
-        self.waiting += (p,)
+    def step(self, p: Node) -> None:
+        """Do what is overridden."""
+
+    @action
+    def take(self) -> None:
+        """Take the first."""
+        require(len(self.waiting) > 0)
+        self.waiting = self.waiting[1:]
 
     @invariant
-    def Short(self) -> bool:
-        """Queue of at most one."""
-        return len(self.waiting) <= 1
+    def True_(self) -> bool:
+        """A property that is always true."""
+        return True
+
+
+class CutsIt(Queue):
+    def step(self, p: Node) -> None:
+        """The last is lost."""
+        self.log = self.log[:-1]
+
+
+class JoinsThem(Queue):
+    def step(self, p: Node) -> None:
+        """One log after the other."""
+        self.log = self.log + self.log
+
+
+class ReadsBehind(Queue):
+    def step(self, p: Node) -> None:
+        """The second in the queue, by its number."""
+        require(len(self.waiting) > 0 and self.waiting[1] == p)
+
+
+class CountsIt(Queue):
+    def step(self, p: Node) -> None:
+        """The length of a queue is compared."""
+        require(len(self.waiting) < self.nodes)
+
+
+class ComparesPlaces(Queue):
+    @invariant
+    def First(self) -> bool:
+        """A place in a queue is compared with a number."""
+        return all(i < self.nodes for i in range(len(self.waiting)))
+
+
+class ComparesThem(Queue):
+    def step(self, p: Node) -> None:
+        """Two logs are compared."""
+        require(self.log == (p,))
+
+
+class StoresAnother(Queue):
+    def step(self, p: Node) -> None:
+        """A queue without its first item is stored where no item is lost."""
+        self.log = self.waiting
+
+
+class WritesEntries(Queue):
+    def step(self, p: Node) -> None:
+        """A turn for each item, which may come twice."""
+        for q in self.log:
+            self.turns[q] = not self.turns[q]
+
+
+class CountsRoom(Queue):
+    @action
+    def flag(self, p: bool) -> None:
+        """A queue of what is no member of an index gets one more."""
+        self.flags += (p,)
+
+    @action
+    def drop(self) -> None:
+        """The queue loses its first item."""
+        self.flags = self.flags[1:]
 
 
 class Sum(Spec):
@@ -140,7 +210,15 @@ class OnlyFirst(Spec):
     ("spec", "said", "instead"),
     [
         (OnlyFirst, "order of a loop over Rank: self.marked is written here and read at line", "parameter"),
-        (Queue, "waiting is a sequence of Node", "a set of records"),
+        (CutsIt, "a part of a sequence", "a log"),
+        (JoinsThem, "two sequences, one after the other", "a log"),
+        (ReadsBehind, "a position in a sequence that also loses its first item", "position 0"),
+        (CountsIt, "the number of elements as a value", "a comparison with a number"),
+        (ComparesPlaces, "is compared with another number", "in the same sequence"),
+        (ComparesThem, "sequences are compared", "their lengths"),
+        (StoresAnother, "a sequence without its first item is stored", "a log"),
+        (WritesEntries, "an item may come twice", "one set operation"),
+        (CountsRoom, "has room for one more is a count", "a field of an index"),
         (Sum, "the sizes of several sets are compared", "one set against a number"),
         (Subsets, "some ranges over sets of Node", "2 * len(q) > n"),
     ],
