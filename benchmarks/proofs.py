@@ -106,6 +106,7 @@ PROBLEMS = (
     Problem(
         "protocols.moving_sequencer.induction:MovingSequencerProof", ("processes", "messages", "losses")
     ),
+    Problem("protocols.sequencer.induction:SequencerProof", ("processes", "messages")),
     Problem("services.view_induction:ViewSynchronyProof", ("processes", "messages", "views")),
 )
 

@@ -9,7 +9,9 @@ import pytest
 from antiphon.model.verdict import EvidenceKind, Outcome, Report
 from antiphon.spec.lang import program
 from antiphon.spec.protocols.moving_sequencer.induction import MovingSequencerProof
+from antiphon.spec.protocols.sequencer.induction import SequencerProof
 from antiphon.spec.protocols.token_broadcast.induction import Figure2Proof, Figure5Proof
+from antiphon.spec.services import Process
 from antiphon.spec.services.ordering_induction import OrderingProof
 from antiphon.spec.services.view_induction import ViewSynchronyProof
 from antiphon.spec.services.view_machine import DeliveredAnywhere, DeliveredTwice, GoesOn
@@ -19,6 +21,7 @@ Unproved = Callable[..., set[str]]
 
 EVERY = ("processes", "messages", "losses")
 ORDERING = ("processes", "messages", "numbers", "series")
+STABLE = ("processes", "messages")
 VIEWS = ("processes", "messages", "views")
 
 
@@ -140,6 +143,55 @@ def test_without_a_repair_of_figure_12_the_proof_fails_where_it_is_needed(
     """A holder overlooks the last number; a message is delivered that is not there."""
     bound = program(MovingSequencerProof, repairs="all", without=[repair])
     assert unproved(bound, EVERY, step=step) == failed
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("repairs", ["all", ()])
+def test_sequencer_orders_in_a_stable_view_for_every_n(
+    prove: Prove, repairs: str | tuple[str, ...]
+) -> None:
+    """SEQ-02 and SEQ-03: as the design says it, and with all repairs."""
+    report = prove(program(SequencerProof, repairs=repairs), *STABLE, seeds=4)
+    assert report.outcome is Outcome.HOLDS, report
+    assert report["UniformOrderOfPairs"].evidence.kind is EvidenceKind.PROVED
+
+
+class KeepsForward(SequencerProof):
+    """Coordinator that leaves a FORWARD in the queue from which it has taken it."""
+
+    def take(self, sender: Process, to: Process) -> None:
+        """Remove nothing."""
+
+
+class HearsAgain(SequencerProof):
+    """Process that does not count what it has received."""
+
+    def hear(self, sender: Process, to: Process) -> None:
+        """Count nothing."""
+
+
+class EverybodyMulticasts(SequencerProof):
+    """Member that multicasts its own messages itself."""
+
+    def coordinator(self, p: Process) -> Process | None:
+        """Return p."""
+        return p
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(
+    ("spec", "step", "failed"),
+    [
+        (KeepsForward, "receive_forward", {"MulticastOnce"}),
+        (HearsAgain, "receive_data", {"UniformIntegrity", "Integrity", "DeliveredWasHandedOn"}),
+        (EverybodyMulticasts, "send", {"OnlyCoordinatorMulticasts", "DeliveredWasMulticast"}),
+    ],
+)
+def test_with_a_fault_of_sequencer_the_proof_fails_where_it_is_needed(
+    unproved: Unproved, spec: type[SequencerProof], step: str, failed: set[str]
+) -> None:
+    """Each planted fault fails at its own invariant, or at the room of the log."""
+    assert unproved(program(spec), STABLE, step=step) == {f"{step}: {name}" for name in failed}
 
 
 @pytest.mark.deep
