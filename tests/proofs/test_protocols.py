@@ -183,7 +183,7 @@ class EverybodyMulticasts(SequencerProof):
     ("spec", "step", "failed"),
     [
         (KeepsForward, "receive_forward", {"MulticastOnce"}),
-        (HearsAgain, "receive_data", {"UniformIntegrity", "Integrity", "DeliveredWasHandedOn"}),
+        (HearsAgain, "receive_data", {"DeliveredWasHandedOn"}),
         (EverybodyMulticasts, "send", {"OnlyCoordinatorMulticasts", "DeliveredWasMulticast"}),
     ],
 )
