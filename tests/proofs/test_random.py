@@ -91,7 +91,7 @@ def test_what_is_proved_of_many_random_logs_is_true() -> None:
     """The same of many."""
     found = sum((compared(seed, source_with_logs) for seed in range(8, 100)), Counter())
     assert found["holds"] > 20
-    assert found["violated"] > 30
+    assert found["violated"] > 15
     assert sum(see_agreement(seed, 20, source_with_logs) for seed in range(8, 100)) > 60
 
 
