@@ -19,7 +19,10 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from msgspec import MsgspecError
+
 __all__ = [
+    "UNREADABLE",
     "Busy",
     "ClientForgotten",
     "GroupClosed",
@@ -38,6 +41,11 @@ __all__ = [
     "UnusableAddress",
     "Violation",
 ]
+
+UNREADABLE = (MsgspecError, UnicodeDecodeError, RecursionError)
+"""Exceptions with which a decoder refuses bytes: they have another form, a text that is no UTF-8, or arrays
+that are nested too deeply.
+"""
 
 
 class GroupError(Exception):

@@ -39,9 +39,8 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
-from msgspec import MsgspecError
-
 from antiphon.impl.errors import (
+    UNREADABLE,
     ClientForgotten,
     GroupClosed,
     GroupFailed,
@@ -151,7 +150,7 @@ class PrimaryBackup:
         """Handle a request from a client; ignore an invalid datagram."""
         try:
             request = decode_request(data)
-        except MsgspecError:
+        except UNREADABLE:
             self._port.dropped[Rejection.MALFORMED] += 1
             return
         self._replica.me = self._group.me
@@ -348,7 +347,7 @@ class Client:
     def _received(self, _address: Address, _source: bytes, data: bytes) -> None:
         try:
             self._news.put_nowait(decode_reply(data))
-        except MsgspecError:
+        except UNREADABLE:
             self._port.dropped[Rejection.MALFORMED] += 1
 
     def _refused(self, addresses: list[Address]) -> None:

@@ -37,9 +37,9 @@ from functools import partial
 from itertools import chain, count, repeat
 from typing import Annotated, Any, NamedTuple
 
-from msgspec import Meta, MsgspecError, Struct, msgpack
+from msgspec import Meta, Struct, msgpack
 
-from antiphon.impl.errors import Busy, GroupFailed, PayloadTooLarge
+from antiphon.impl.errors import UNREADABLE, Busy, GroupFailed, PayloadTooLarge
 from antiphon.impl.protocols.core import (
     MEMBERS_MAX,
     NATURAL_MAX,
@@ -458,7 +458,7 @@ class Batches:
         """
         try:
             batch = self._decode(delivery.payload)
-        except MsgspecError:
+        except UNREADABLE:
             return None
         source = self._sources[delivery.source]
         goes_on = source.pieces is not None

@@ -30,9 +30,9 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Annotated, NamedTuple
 
-from msgspec import Meta, MsgspecError, Struct, msgpack
+from msgspec import Meta, Struct, msgpack
 
-from antiphon.impl.errors import GroupFailed
+from antiphon.impl.errors import UNREADABLE, GroupFailed
 from antiphon.impl.protocols.core import NATURAL_MAX, Send
 
 __all__ = ["ITEM_BYTES", "SEGMENT_BYTES", "WINDOW", "Links", "LinksSnapshot", "Segment"]
@@ -169,7 +169,7 @@ class Links:
         self._now = now
         try:
             segment = self._decoder.decode(data)
-        except MsgspecError as error:
+        except UNREADABLE as error:
             return str(error)
         link = self._links[sender]
         flaw = link.flaw(segment)

@@ -11,8 +11,9 @@ from __future__ import annotations
 from struct import Struct as Packer
 from typing import Annotated
 
-from msgspec import Meta, MsgspecError, Struct, msgpack
+from msgspec import Meta, Struct, msgpack
 
+from antiphon.impl.errors import UNREADABLE
 from antiphon.impl.membership.member import Member
 from antiphon.impl.protocols.core import NATURAL_MAX, Natural
 
@@ -151,5 +152,5 @@ def standing_in(data: bytes) -> Standing | None:
         return None
     try:
         return _standing.decode(data[HEAD.size :])
-    except MsgspecError:
+    except UNREADABLE:
         return None

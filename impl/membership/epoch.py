@@ -14,9 +14,9 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
-from msgspec import MsgspecError, msgpack
+from msgspec import msgpack
 
-from antiphon.impl.errors import Rejection
+from antiphon.impl.errors import UNREADABLE, Rejection
 from antiphon.impl.layers import Layers
 from antiphon.impl.layers.links import Links
 from antiphon.impl.membership.consensus import Decide
@@ -148,7 +148,7 @@ class Epoch:
         self._pieces[sender] = bytearray()
         try:
             message = self._decode(pieces)
-        except MsgspecError:
+        except UNREADABLE:
             self.rejected += 1
             return
         if self.change.flaw(message) is None:

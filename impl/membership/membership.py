@@ -37,9 +37,9 @@ from collections import Counter, deque
 from collections.abc import Iterable
 from typing import Any, NamedTuple, cast
 
-from msgspec import MsgspecError, structs
+from msgspec import structs
 
-from antiphon.impl.errors import GroupClosed, InvalidSetting, Rejection
+from antiphon.impl.errors import UNREADABLE, GroupClosed, InvalidSetting, Rejection
 from antiphon.impl.layers import Layers
 from antiphon.impl.membership.datagrams import (
     DEAF,
@@ -538,7 +538,7 @@ class Membership:
         """
         try:
             join = decode_join(data[HEAD.size :])
-        except MsgspecError:
+        except UNREADABLE:
             self.dropped[Rejection.MALFORMED] += 1
             return
         joining = join.member
@@ -600,7 +600,7 @@ class Membership:
         """Handle a refusal: a member does not admit this process."""
         try:
             no = decode_no(data[HEAD.size :])
-        except MsgspecError:
+        except UNREADABLE:
             self.dropped[Rejection.MALFORMED] += 1
             return
         if self.epoch is None and not self.over:
@@ -636,7 +636,7 @@ class Membership:
             return
         try:
             welcome = decode_welcome(data[HEAD.size :])
-        except MsgspecError:
+        except UNREADABLE:
             self.dropped[Rejection.MALFORMED] += 1
             return
         members = welcome.members

@@ -28,8 +28,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated, NamedTuple
 
-from msgspec import Meta, MsgspecError, Struct, msgpack
+from msgspec import Meta, Struct, msgpack
 
+from antiphon.impl.errors import UNREADABLE
 from antiphon.impl.layers.links import Links
 from antiphon.impl.protocols.core import NATURAL_MAX
 
@@ -520,7 +521,7 @@ class Transfers:
         for item in items:
             try:
                 want = _decode_want(item)
-            except MsgspecError:
+            except UNREADABLE:
                 return False
             giving.wanted = Wanted(source, transfer, want.after, want if isinstance(want, _Resume) else None)
             if not self._serve(giving.wanted):
@@ -540,7 +541,7 @@ class Transfers:
             return taking.answered
         try:
             told = _decode_answer(item[1:])
-        except MsgspecError:
+        except UNREADABLE:
             return False
         match told:
             case _Refused(why=why):

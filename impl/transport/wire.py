@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Generic, TypeVar
 
-from msgspec import DecodeError, MsgspecError, Struct, msgpack
+from msgspec import DecodeError, Struct, msgpack
 
-from antiphon.impl.errors import InvalidMembership, PayloadTooLarge, Rejection
+from antiphon.impl.errors import UNREADABLE, InvalidMembership, PayloadTooLarge, Rejection
 from antiphon.impl.protocols.core import MEMBERS_MAX, PAYLOAD_BYTES_MAX, MessageFormat, Natural, Process
 
 __all__ = [
@@ -108,7 +108,7 @@ class Codec(Generic[M]):
             )
         try:
             envelope = self._decoder.decode(data)
-        except (MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        except UNREADABLE as error:
             return self._foreign(data) or _unreadable(error)
         if (envelope.protocol, envelope.version) != (self.messages.protocol, self.messages.version):
             return self._foreign(data) or Rejected(Rejection.MALFORMED, "no protocol and version")
@@ -120,7 +120,7 @@ class Codec(Generic[M]):
         """
         try:
             opening = self._opening.decode(data)
-        except (MsgspecError, UnicodeDecodeError, RecursionError):
+        except UNREADABLE:
             return None
         here = self.messages
         if (opening.protocol, opening.version) == (here.protocol, here.version):

@@ -19,6 +19,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import msgspec
 
+from antiphon.impl.errors import UNREADABLE
 from antiphon.impl.protocols.core import Wait
 from antiphon.impl.protocols.horus.messages import HorusViolation
 
@@ -128,5 +129,5 @@ def popped(decoder: msgspec.msgpack.Decoder[H], body: bytes) -> H | None:
     """Return the header of these bytes, or None if no layer pushes such a header."""
     try:
         return decoder.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNREADABLE:
         return None
