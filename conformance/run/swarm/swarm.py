@@ -7,6 +7,7 @@ way. This module knows no protocol: it takes cores by their names in the catalog
 from __future__ import annotations
 
 import dataclasses
+import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -38,6 +39,11 @@ __all__ = [
     "RunResult", "core_of", "fitted", "observed", "pictured", "run_drawn", "run_schedule", "run_seed",
     "shortened",
 ]  # fmt: skip
+
+_DRAWS = 5
+"""Greatest number of draws of a seed: about one in fifty shows nothing, for example because the group is lost
+before anything is delivered.
+"""
 
 
 @dataclass(frozen=True)
@@ -151,14 +157,25 @@ def core_of(name: str, planted: str | None = None, *, join: bool = False) -> Imp
 
 
 def run_seed(core: str, seed: int, settings: Settings = Settings()) -> RunResult:  # noqa: B008 - frozen
-    """Draw a run by its seed, take it, and judge it.
+    """Draw a run by its seed, take it, and judge it. In a group whose members change a draw that shows
+    nothing is drawn again, up to `_DRAWS` times in all.
 
     Raises:
         SpecError: as `core_of`.
     """
     settings, kind = _kind(core, settings)
     implementation = core_of(core, settings.planted, join=settings.join)
-    return run_drawn(core, seed, kind.draw(seed, settings, implementation), settings)
+    for nth in range(_DRAWS if settings.join else 1):
+        draw = kind.draw(_nth_draw(seed, nth), settings, implementation)
+        result, shows = _taken(core, seed, draw, settings)
+        if shows:
+            break
+    return result
+
+
+def _nth_draw(seed: int, nth: int) -> int:
+    """Return the number by which a seed draws its run for the n-th time; the first is the seed itself."""
+    return seed if nth == 0 else random.Random(f"{seed}:draw {nth}").getrandbits(62)
 
 
 def run_drawn(
@@ -174,22 +191,35 @@ def run_drawn(
     Raises:
         SpecError: as `core_of`.
     """
+    return _taken(core, seed, draw, settings, around)[0]
+
+
+def _taken(
+    core: str,
+    seed: int,
+    draw: Drawn,
+    settings: Settings,
+    around: Callable[[Implementation[Any]], Implementation[Any]] = lambda implementation: implementation,
+) -> tuple[RunResult, bool]:
+    """Take a run that has been drawn; return its result, and True if the run shows anything: an error, or
+    that there was none although there could have been.
+    """
     settings, kind = _kind(core, settings)
     implementation = around(core_of(core, settings.planted, join=settings.join))
     faults, drawn, weather = draw
     counted = kind.counting(drawn.members)
     ending = kind.run(implementation, drawn, weather, settings, **_counting_listener(counted, settings))
-    found = kind.symptoms(ending)
-    if not found and not settings.logs and kind.shows(ending):
+    found, shows = kind.symptoms(ending), kind.shows(ending)
+    if not found and not settings.logs and shows:
         result = _result(core, f"{core}-{seed}", ending, counted, Outcome.HOLDS)
-        return dataclasses.replace(result, seed=seed, faults=kind.met(ending, faults))
+        return dataclasses.replace(result, seed=seed, faults=kind.met(ending, faults)), True
     met = msgspec.structs.replace(drawn, entries=(*drawn.entries, *weather.met))
     result = run_schedule(core, met, settings, seed)
     result = dataclasses.replace(result, faults=kind.met(ending, faults))
     if result.symptoms == found:
-        return result
+        return result, bool(found) or shows
     told = f"taken again the run went otherwise: {found or 'holds'}, then {result.symptoms or 'holds'}"
-    return dataclasses.replace(result, outcome=Outcome.UNKNOWN, reasons=(told,))
+    return dataclasses.replace(result, outcome=Outcome.UNKNOWN, reasons=(told,)), True
 
 
 def run_schedule(

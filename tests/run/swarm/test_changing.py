@@ -28,6 +28,7 @@ from antiphon.conformance.run.swarm import (
     run_swarm,
     schedule_lines,
     shortened,
+    swarm,
 )
 from antiphon.conformance.run.swarm.changing import draw
 from antiphon.conformance.run.swarm.schedule import (
@@ -261,6 +262,28 @@ def test_a_run_that_shows_nothing_is_no_pass(entries: tuple[Entry, ...], why: st
     result = run_schedule("irbp", scripted(*entries))
     assert result.outcome is Outcome.UNKNOWN
     assert why in result.reasons
+
+
+def test_a_draw_that_shows_nothing_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the first draw of seed 43 the founder crashes before anybody knows that it has founded a group."""
+    again = run_seed("irbp", 43, Settings(join=True))
+    assert (again.outcome, again.seed, again.name) == (Outcome.HOLDS, 43, "irbp-43")
+    assert again.delivered
+    monkeypatch.setattr(swarm, "_DRAWS", 1)
+    first = run_seed("irbp", 43, Settings(join=True))
+    assert (first.outcome, first.reasons) == (Outcome.UNKNOWN, ("nothing was delivered",))
+
+
+def test_a_draw_that_shows_a_fault_is_not_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A later draw could hold, and hide it."""
+    FAULTS["counts_from_nothing"](monkeypatch)
+    drawn: list[int] = []
+    seed_of = swarm._nth_draw
+    monkeypatch.setattr(swarm, "_nth_draw", lambda seed, nth: drawn.append(nth) or seed_of(seed, nth))
+    results = (run_seed("total", seed, QUICK) for seed in range(24))
+    found = next(result for result in results if result.symptoms)
+    assert found.outcome is Outcome.VIOLATED
+    assert drawn[-1] == 0
 
 
 def test_a_kind_of_fault_that_no_run_has_met_is_no_pass() -> None:
