@@ -5,8 +5,8 @@ Run: `python benchmarks/proofs.py [NAME]... [--page] [--mypyvy DIR]`. Proves eve
 states at a small n, obligations, seconds of their first proofs, and how many obligations all four seeds
 prove. `--page` writes the table into docs/proofs.md. `--mypyvy` is a checkout of mypyvy with its Python
 packages installed in this environment: its problems are verified in the same run, and its seconds stand
-beside ours. All seconds but those of Z3 are the processor's, so that other work beside the run does not
-count. The exit code is 1 if something is not proved.
+beside ours. All seconds are the processor's, so that other work beside the run does not count. The exit code
+is 1 if something is not proved.
 """
 
 from __future__ import annotations

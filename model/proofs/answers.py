@@ -1,4 +1,4 @@
-"""Answers of Z3 to an obligation, part by part, with several seeds, a time for each, and a cache.
+"""Answers of Z3 to an obligation, part by part, with several seeds, a limit for each, and a cache.
 
 1. Seed after seed is tried, first briefly, then longer (`TIMES`); the first answer but `unknown` decides. A
    proved obligation is asked with the other seeds too: it is *stable* if all of them prove it.
@@ -6,6 +6,8 @@
    prove it; if it finds a counterexample, we have an internal error.
 3. A core is cached: where the same step and goal are asked with a superset of its assumptions, the answer is
    known, whatever was edited elsewhere.
+4. All limits are counted in units of Z3's work (`smt.UNITS_A_SECOND`), so that an answer is the same on a
+   busy machine. The wall time that is left in all is another bound, which ends a question as well.
 
 This file knows nothing of specifications.
 """
@@ -13,13 +15,14 @@ This file knows nothing of specifications.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from antiphon.model.cache import Cache
 from antiphon.model.proofs import smt
+from antiphon.model.proofs.formula import Formula
 from antiphon.model.proofs.fragment import Question
 from antiphon.model.verdict import InternalError
 
@@ -39,6 +42,9 @@ CONFIRM_SECONDS = 5.0
 CONFIRM_SEEDS = 2
 """Number of further seeds that must prove a core where the second configuration gives no answer."""
 
+LEAST_WALL_SECONDS = 0.01
+"""Wall time that must be left for a question to be asked."""
+
 VERSION = "proofs 1"
 """Version of the cache; it changes when cached cores could be wrong."""
 
@@ -49,7 +55,7 @@ class Answer:
 
     Attributes:
         outcome: proved, refuted or unknown.
-        seconds: the time of the first proof, also of a cached one, or of all attempts.
+        seconds: the processor's time for the first proof, also of a cached one, or for all attempts.
         seeds: how many of the four seeds prove it within `STABLE_WITHIN`.
         core: the names of the assumptions that the proof uses.
         sizes: how many elements each sort has in the structure that refutes it.
@@ -72,7 +78,7 @@ class Asker:
 
     Attributes:
         cache: where cores are cached.
-        left: the seconds that are left in all; None without a bound.
+        left: the seconds of wall time that are left in all; None without a bound.
         seeds: how many seeds are asked.
         times: the seconds that each seed has, round by round.
     """
@@ -99,38 +105,35 @@ class Asker:
         if kept is not None:
             return kept
         for easier in fewer:
-            allowed = self._allowed(BRIEF)
-            found = allowed and smt.ask(easier.asserted, seconds=allowed)
-            if found and found.outcome is smt.Outcome.PROVED:
+            found = self._asked(easier.asserted, BRIEF)
+            if found is not None and found.outcome is smt.Outcome.PROVED:
                 return self._proved(easier, found, key, _digests(easier))
-        begun = time.monotonic()
-        last = smt.Answer(smt.Outcome.UNKNOWN, 0.0)
+        taken, reason = 0.0, ""
         for seconds in self.times:
-            for seed in SEEDS[: self.seeds]:
-                allowed = self._allowed(seconds)
-                if allowed is None:
-                    return Answer(smt.Outcome.UNKNOWN, time.monotonic() - begun, reason="the time is over")
-                for configuration in (smt.FIRST, smt.SECOND):
-                    last = smt.ask(
-                        asked.asserted, seed=seed, seconds=allowed / 2, configuration=configuration
-                    )
-                    if last.outcome is not smt.Outcome.UNKNOWN:
-                        break
-                if last.outcome is smt.Outcome.REFUTED:
-                    return Answer(last.outcome, time.monotonic() - begun, sizes=last.sizes)
+            for seed, configuration in itertools.product(SEEDS[: self.seeds], (smt.FIRST, smt.SECOND)):
+                last = self._asked(asked.asserted, seconds / 2, seed, configuration)
+                if last is None:
+                    return Answer(smt.Outcome.UNKNOWN, taken, reason="the time that was left in all")
                 if last.outcome is smt.Outcome.PROVED:
                     return self._proved(asked, last, key, digests)
-        total = sum(self.times)
-        return Answer(
-            smt.Outcome.UNKNOWN, time.monotonic() - begun,
-            reason=f"{self.seeds} seeds x {total:g} s ({last.reason})",
-        )  # fmt: skip
+                taken += last.seconds
+                if last.outcome is smt.Outcome.REFUTED:
+                    return Answer(last.outcome, taken, sizes=last.sizes)
+                reason = last.reason or reason
+        tried = f"{self.seeds} seeds x {sum(self.times):g} s"
+        return Answer(smt.Outcome.UNKNOWN, taken, reason=tried + (f" ({reason})" if reason else ""))
 
-    def _allowed(self, seconds: float) -> float | None:
+    def _asked(
+        self, asserted: Sequence[tuple[str, Formula]], seconds: float, seed: int = SEEDS[0],
+        configuration: smt.Configuration = smt.FIRST,
+    ) -> smt.Answer | None:  # fmt: skip
+        """Return Z3's answer, or None if no time is left in all."""
         left = self.left()
-        if left is None:
-            return seconds
-        return min(seconds, left) if left > 0.01 else None
+        if left is not None and left < LEAST_WALL_SECONDS:
+            return None
+        return smt.ask(
+            asserted, seed=seed, seconds=seconds, wall_seconds=left, configuration=configuration
+        )
 
     def _proved(
         self, asked: Question, first: smt.Answer, key: str, digests: Sequence[tuple[str, str]]
@@ -144,10 +147,8 @@ class Asker:
             raise InternalError("Z3 proves and refutes the same question, by its configuration")
         others = 0
         for seed in SEEDS[1 : self.seeds]:
-            allowed = self._allowed(STABLE_WITHIN)
-            if allowed is not None:
-                answer = smt.ask(asked.asserted, seed=seed, seconds=allowed)
-                others += answer.outcome is smt.Outcome.PROVED
+            answer = self._asked(asked.asserted, STABLE_WITHIN, seed)
+            others += answer is not None and answer.outcome is smt.Outcome.PROVED
         if again.outcome is not smt.Outcome.PROVED and others < CONFIRM_SEEDS:
             reason = f"{1 + others} seeds of {self.seeds} prove it, too few, and no other configuration"
             return Answer(smt.Outcome.UNKNOWN, first.seconds, seeds=1 + others, reason=reason)

@@ -47,7 +47,11 @@ from antiphon.spec.lang.hints import known_names
 SMALL = 3
 """Largest size of a sort in the exploration that comes before a proof."""
 
-EXPLORED_SECONDS = 20.0
+EXPLORED_SECONDS = 200.0
+"""Wall time after which the exploration before a proof is ended all the same: several times what it takes for
+each of our proofs, so that the number of states decides what is explored, however busy the machine.
+"""
+
 EXPLORED_STATES = 300_000
 """Number of states at which the exploration before a proof stops."""
 

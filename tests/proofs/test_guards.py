@@ -23,11 +23,6 @@ from antiphon.spec.lang import Spec, SpecError, program
 Unproved = Callable[..., set[str]]
 Table = dict[str, dict[str, set[str]]]
 
-PATIENCE_SECONDS = 30.0
-"""Seconds for an obligation: the proofs take less than one and a counterexample as long, so that only a wrong
-table waits, on a machine however busy.
-"""
-
 PAXOS_WITH_HISTORY: Table = {
     "join": {"r in self.begun": set(), "Member(a, r) not in self.left": set(), "below < r": set()},
     "propose": {
@@ -159,7 +154,7 @@ def test_without_a_guard_the_proof_fails_where_the_guard_is_needed(
         for item in mutants_of(bound, lambda cls: cls in texts)
         if item.name.endswith(f".{step}: guard dropped: `{guard}`")
     ]
-    found = unproved(mutant.of(bound), every, step=step, seconds=PATIENCE_SECONDS)
+    found = unproved(mutant.of(bound), every, step=step)
     assert found == {f"{step}: {name}" for name in failed}
 
 
