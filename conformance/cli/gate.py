@@ -268,8 +268,8 @@ def deep_rows() -> tuple[Row, ...]:
             _walked,
         ),
         Row(
-            "does the core of SEQUENCER do what its model does, with four messages?",
-            ("lockstep", "sequencer", "--messages", "4", "--set", "views=2", "--set", "handovers=true"),
+            "does the core of SEQUENCER do what its model does, with three messages?",
+            ("lockstep", "sequencer", "--messages", "3", "--set", "views=2", "--set", "handovers=true"),
             _walked,
         ),
         Row(

@@ -117,6 +117,16 @@ def test_what_a_member_that_left_had_sent_is_discarded() -> None:
     assert member.snapshot().received_table == (0, 0, 0)
 
 
+def test_a_forward_of_a_member_that_left_is_no_violation() -> None:
+    """Its entry in the received-table is gone, so that its next number is not 1 more than that."""
+    member = Core(0, 3)
+    member.receive(1, Forward(1, Identifier(1, 1), b"before"), NOW)
+    member.change_view(2, (0, 2), NOW)
+    member.receive(1, Forward(1, Identifier(1, 2), b"after"), NOW)
+    assert [delivery.payload for delivery in member.settle(NOW)] == [b"before"]
+    assert not member.violations
+
+
 def test_what_was_delivered_before_is_discarded() -> None:
     member = Core(1, 3)
     for _ in range(2):

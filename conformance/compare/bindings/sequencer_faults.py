@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from antiphon.impl.protocols.core import Identifier, Send
 from antiphon.impl.protocols.sequencer import Core, Message
-from antiphon.impl.protocols.sequencer.messages import Forward
+from antiphon.impl.protocols.sequencer.messages import Data, Forward
 
 
 class ForgetsToCount(Core):
@@ -202,16 +202,161 @@ class ForgetsWhatItResent(Core):
         self._forward_table = {}
 
 
+class DropsWhatComesEarly(Core):
+    """Planted fault in SEQUENCER (reception, `keep_early`), missing case: a message of the next view is
+    dropped. Correct: it is kept until the view is installed.
+    """
+
+    def receive(self, sender: int, message: Message, now: float) -> None:
+        """Handle a message, unless it is of a later view."""
+        if message.view <= self.view:
+            super().receive(sender, message, now)
+
+
+class OrdersWhileBlocked(Core):
+    """Planted fault in SEQUENCER (reception, `flush`), missing condition: a coordinator orders a FORWARD that
+    comes while the view changes. Correct: it keeps the FORWARD.
+    """
+
+    def receive(self, sender: int, message: Message, now: float) -> None:
+        """Handle a FORWARD of this view as if the view did not change."""
+        blocked = self._blocked
+        self._blocked = blocked and not (isinstance(message, Forward) and message.view == self.view)
+        super().receive(sender, message, now)
+        self._blocked = blocked
+
+
+class NamesTheFirstView(Core):
+    """Planted fault in SEQUENCER (On send), stale value: a FORWARD names the first view for ever. Correct:
+    the view of its sender.
+    """
+
+    def _send(self, identifier: Identifier, payload: bytes) -> None:
+        """Send a message under the first view."""
+        super()._send(identifier, payload)
+        self._outputs = [
+            Send(to, Forward(1, message.identifier, message.payload))
+            if isinstance(message, Forward)
+            else Send(to, message)
+            for to, message in self._outputs
+        ]
+
+
+class OrdersForEver(Core):
+    """Planted fault in SEQUENCER (reception), missing condition: who was coordinator orders a FORWARD of the
+    earlier view. Correct: it is ignored, and its sender sends it to the next coordinator.
+    """
+
+    def receive(self, sender: int, message: Message, now: float) -> None:
+        """Handle a message; multicast a FORWARD of any view."""
+        if isinstance(message, Forward) and message.view < self.view and self.group[0] != self.me:
+            self._multicast(message.identifier, message.payload)
+        else:
+            super().receive(sender, message, now)
+
+
+class DeliversOfAnyView(Core):
+    """Planted fault in SEQUENCER (reception), missing condition: DATA of an earlier view is delivered.
+    Correct: it is ignored, since the others have left that view without it.
+    """
+
+    def receive(self, sender: int, message: Message, now: float) -> None:
+        """Handle a message; deliver DATA of any view that was installed."""
+        if isinstance(message, Data) and message.view < self.view:
+            self._deliver(message.identifier, message.payload)
+        else:
+            super().receive(sender, message, now)
+
+
+class BlocksNothing(Core):
+    """Planted fault in SEQUENCER (flush), missing step: a member goes on sending while the view changes.
+    Correct: it sends nothing until the next view.
+    """
+
+    def block(self, now: float) -> None:
+        """Do nothing."""
+
+
+class TakesEarlyNewestFirst(Core):
+    """Planted fault in SEQUENCER (On view change), wrong order: what came early is taken newest first.
+    Correct: in the order in which it came.
+    """
+
+    def change_view(self, view: int, group: tuple[int, ...], now: float) -> None:
+        """Change the view, and take the early messages in reverse order."""
+        self._early.reverse()
+        super().change_view(view, group, now)
+
+
+class KeepsEarly(Core):
+    """Planted fault in SEQUENCER (On view change), forgotten reset: what came early stays there after it was
+    taken. Correct: it is taken once.
+    """
+
+    def change_view(self, view: int, group: tuple[int, ...], now: float) -> None:
+        """Change the view, and keep the early messages."""
+        early = list(self._early)
+        super().change_view(view, group, now)
+        self._early = early
+
+
+class CountsWhoLeft(Core):
+    """Planted fault in SEQUENCER (On view change), forgotten update: entries of members that left stay in the
+    received-table. Correct: they are removed.
+    """
+
+    def change_view(self, view: int, group: tuple[int, ...], now: float) -> None:
+        """Change the view, and restore the entries."""
+        before = list(self._received_table)
+        super().change_view(view, group, now)
+        for process in set(range(self.members)).difference(group):
+            self._received_table[process] = before[process]
+
+
+class OrdersForWhoLeft(Core):
+    """Planted fault in SEQUENCER (Deliver, `only_members`), missing condition: a message of a member that
+    left is delivered. Correct: it is discarded, since its entry in the received-table is gone.
+    """
+
+    def _deliver(self, identifier: Identifier, payload: bytes) -> None:
+        """Deliver a message of whomever."""
+        group, self.group = self.group, tuple(range(self.members))
+        super()._deliver(identifier, payload)
+        self.group = group
+
+
+class MulticastsToWhoLeft(Core):
+    """Planted fault in SEQUENCER (Multicast), stale value: members that left still get copies. Correct: the
+    members of the view.
+    """
+
+    def _multicast(self, identifier: Identifier, payload: bytes) -> None:
+        """Multicast to all members of the first view."""
+        group, self.group = self.group, tuple(range(self.members))
+        super()._multicast(identifier, payload)
+        self.group = group
+
+
 FAULTS: dict[str, type[Core]] = {
+    "blocks-nothing": BlocksNothing,
     "counts-for-all": CountsForAll,
+    "counts-who-left": CountsWhoLeft,
+    "delivers-of-any-view": DeliversOfAnyView,
+    "drops-what-comes-early": DropsWhatComesEarly,
     "forgets-itself": ForgetsItself,
     "forgets-to-count": ForgetsToCount,
     "forgets-what-it-resent": ForgetsWhatItResent,
     "forwards-to-all": ForwardsToAll,
+    "keeps-early": KeepsEarly,
     "keeps-forwarded": KeepsForwarded,
     "leaves-one-out": LeavesOneOut,
+    "multicasts-to-who-left": MulticastsToWhoLeft,
     "multicasts-twice": MulticastsTwice,
     "names-the-coordinator": NamesTheCoordinator,
+    "names-the-first-view": NamesTheFirstView,
+    "orders-for-ever": OrdersForEver,
+    "orders-for-who-left": OrdersForWhoLeft,
+    "orders-while-blocked": OrdersWhileBlocked,
     "remembers-nothing": RemembersNothing,
     "resends-newest-first": ResendsNewestFirst,
     "resends-nothing": ResendsNothing,
@@ -219,5 +364,6 @@ FAULTS: dict[str, type[Core]] = {
     "sends-to-the-last": SendsToTheLast,
     "stays-blocked": StaysBlocked,
     "stays-with-the-first": StaysWithTheFirst,
+    "takes-early-newest-first": TakesEarlyNewestFirst,
 }
 """Faulty cores by name."""

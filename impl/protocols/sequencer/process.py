@@ -179,7 +179,8 @@ class Core(CoreBase[Message]):
         if isinstance(message, Forward):
             if message.identifier.source != sender:
                 return SequencerViolation.FOREIGN_FORWARD
-            if message.identifier.id > self._received_table[sender] + 1 and self.coordinator == self.me:
+            leaves_out = sender in self.group and message.identifier.id > self._received_table[sender] + 1
+            if leaves_out and self.coordinator == self.me:
                 return SequencerViolation.NUMBER_LEFT_OUT
             misdirected = message.view == self.view and self.coordinator != self.me
             return SequencerViolation.MISDIRECTED if misdirected else None
