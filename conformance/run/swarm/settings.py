@@ -73,7 +73,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     the kinds of faults, of those for such a group. `sealed`: every datagram is encrypted, and duplicates are
     dropped. `multicast`: a message to all others is one datagram, which each link may lose. `planted`: the
     planted fault of the core. `bound_ms`: after the last fault a delivery must occur in each such time until
-    everything is delivered; with `join` the whole end has so long. `steps_max`: a run with more steps is
+    everything is delivered. `steps_max`: a run with more steps is
     given up. `logs`: write the logs of every run. `within`: runs stay within this bounded model, as far as
     drawing can ensure it (`chance`), and no other faults are drawn.
     """

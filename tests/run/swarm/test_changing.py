@@ -264,6 +264,16 @@ def test_a_run_that_shows_nothing_is_no_pass(entries: tuple[Entry, ...], why: st
     assert why in result.reasons
 
 
+def test_a_slow_group_that_gets_on_is_not_accused() -> None:
+    """Its last delivery comes long after `bound_ms`, and none takes so long after the one before."""
+    said = tuple(Broadcast(100.0, k % 3, size_bytes=1_500) for k in range(60))
+    layers = {"ahead": 1, "datagram_bytes": 600}
+    slow = Schedule(members=3, entries=said, delay_ms=20.0, timeouts=TIMEOUTS, layers=layers)
+    result = run_schedule("total", slow, msgspec.structs.replace(QUICK, bound_ms=600.0))
+    assert (result.outcome, result.reasons) == (Outcome.HOLDS, ())
+    assert result.ms > 10 * 600.0
+
+
 def test_a_draw_that_shows_nothing_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """In the first draw of seed 43 the founder crashes before anybody knows that it has founded a group."""
     again = run_seed("irbp", 43, Settings(join=True))

@@ -5,9 +5,9 @@
    reach these would found another group with the rest, as the page on groups says. An application broadcasts
    when the schedule says so, or as soon afterwards as it may.
 2. Who is excluded comes back at once. Who has left ends when nobody needs it any more.
-3. When all faults are over, all that are up have `bound_ms` to be in one view and to have delivered all that
-   each has broadcast. Then each broadcasts once more, and all have to deliver that too: a group that looks
-   well and stands still is found so.
+3. When all faults are over, something is delivered in each `bound_ms` until all that are up are in one view
+   and have delivered all that each has broadcast. Then each broadcasts once more, and all have to deliver
+   that too: a group that looks well and stands still is found so.
 4. A group whose last view has no majority left stands still for ever: nothing happens to it any more, and it
    owes nothing. So it is when a founder ends before anybody knows that it has founded a group.
 5. A fault that is asked for and cannot happen, such as a crash of a process that has ended, is noted.
@@ -207,8 +207,8 @@ class _Run:
         self._let_go_on(limit_ms)
         if ending.lost:
             return
-        limit_ms = self.group.now + self.settings.bound_ms
-        while not ending.capped and not ending.settled and self.group.now < limit_ms:
+        began_ms = self.group.now
+        while not ending.capped and not ending.settled and self._gets_on(began_ms):
             self._let_go_on(self.group.now + _LOOKS_MS)
             ending.lost = self._lost()
             if ending.lost:
@@ -222,12 +222,20 @@ class _Run:
         for process in range(self.schedule.members):
             if self.group.up(process):
                 self._want(process, b"last %d" % process)
-        while not ending.capped and not ending.settled and self.group.now < limit_ms:
+        while not ending.capped and not ending.settled and self._gets_on(began_ms):
             self._let_go_on(self.group.now + _LOOKS_MS)
             ending.settled = self._settled()
             if ending.settled and self._up()[0].machine.view == view:
                 ending.settled = self._all_have_the_last()
         self._let_go_on(self.group.now + LINGER_MS)
+
+    def _gets_on(self, began_ms: float) -> bool:
+        """Return True if something was delivered in the last `bound_ms`, or if these have not passed since
+        `began_ms`.
+        """
+        lives = self.group.all_lives
+        last_ms = max((life.delivered_at[-1] for life in lives if life.delivered_at), default=0.0)
+        return self.group.now < max(began_ms, last_ms) + self.settings.bound_ms
 
     def _all_have_the_last(self) -> bool:
         """Return True if all running processes have delivered the last message of each of them. Without a
