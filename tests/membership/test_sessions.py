@@ -287,3 +287,15 @@ def test_no_counter_seals_twice_although_who_it_is_for_was_forgotten() -> None:
     assert again.data[: head - 8] == sealed.data[: head - 8], "from the same to the same"
     assert int.from_bytes(again.data[head - 8 : head]) > int.from_bytes(sealed.data[head - 8 : head])
     assert a.received(B, again.data, 0.0) == Received(b"b" * 16, b"again")
+
+
+@pytest.mark.parametrize("bits", [8, 16, 20, 28, 31, 32, 48, 62])
+@pytest.mark.parametrize("key", [KEY, None], ids=["sealed", "plain"])
+def test_frames_are_opened_however_many_were_sent_before(bits: int, key: bytes | None) -> None:
+    """The counter passes every size that a field, or the number of its epoch, might have had."""
+    a, b, _ = met(key)
+    peer = a._target(b"b" * 16)
+    peer.counter, peer.sealer = 2**bits - 3, None
+    for k in range(6):
+        a.send(B, b"b" * 16, b"%d" % k, 0.0)
+    assert exchange(a, A, b, B) == [Received(b"a" * 16, b"%d" % k) for k in range(6)]
