@@ -35,7 +35,7 @@ DEPENDENCIES = (
 )  # fmt: skip
 
 OPTIONS = (
-    "-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist",
+    "-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider",
     "-p", "no:antiphon", "--hypothesis-profile=mutants", "-W", "ignore::pytest.PytestAssertRewriteWarning",
 )  # fmt: skip
 """Fail at once, say nothing, leave nothing behind, and shrink nothing."""
@@ -77,6 +77,7 @@ class Hunt:
     killer: str = ""
     reason: str = ""
     seconds: float = 0.0
+    processor_seconds: float = 0.0
 
 
 def load_dependencies() -> None:
@@ -88,17 +89,21 @@ def load_dependencies() -> None:
         "mutants",
         derandomize=True,
         deadline=None,
+        max_examples=20,
         phases=(hypothesis.Phase.explicit, hypothesis.Phase.generate),
     )
     assert not any(name.partition(".")[0] == "antiphon" for name in sys.modules)
 
 
-def measure(tree: Path, files: Sequence[str], tests: Sequence[str]) -> Iterator[Killer]:
-    """Every test of the test files (or directories), each run alone in a process of its own, with its lines.
+def measure(
+    tree: Path, files: Sequence[str], tests: Sequence[str], only: Sequence[str] = ()
+) -> Iterator[Killer]:
+    """Every test of the test files (or directories), each run alone in a process of its own, with its lines;
+    with `only`, those of its lines that are among these, each as `path:line`, which takes less time.
 
     A test that fails on the code as it stands (it may depend on the clock) hunts nothing, and is named.
     """
-    for message in _lines_of(tree, lambda tell: _measure_all(tree, files, tests, tell)):
+    for message in _lines_of(tree, lambda tell: _measure_all(tree, files, tests, only, tell)):
         if "error" in message:
             raise RuntimeError(f"the tests were not measured: {message['error']}")
         if "failed" in message:
@@ -146,7 +151,9 @@ def hunt(
                 if "error" in message:
                     raise RuntimeError(f"the hunt itself failed: {message['error']}")
                 if "status" in message:
-                    return Hunt(**message, seconds=round(time.monotonic() - started, 2))
+                    spent = round(child.usage()[0], 2)
+                    took = round(time.monotonic() - started, 2)
+                    return Hunt(**message, seconds=took, processor_seconds=spent)
                 test, since, spent = message["test"], time.monotonic(), child.usage()[0]
             processor_seconds, megabytes = child.usage()
             usual = known.get(test, Killer(test, 1.0, 1.0, frozenset()))
@@ -161,7 +168,8 @@ def hunt(
                 ended = "killed"  # the mutant took the whole interpreter down
             else:
                 continue
-            return Hunt(ended, test, "", round(time.monotonic() - started, 2))
+            took = round(time.monotonic() - started, 2)
+            return Hunt(ended, test, "", took, round(processor_seconds, 2))
     finally:
         child.end()
 
@@ -240,11 +248,14 @@ class _Failures:
         self.failed |= report.failed
 
 
-def _measure_all(tree: Path, files: Sequence[str], tests: Sequence[str], tell: Callable[..., None]) -> None:
+def _measure_all(
+    tree: Path, files: Sequence[str], tests: Sequence[str], only: Sequence[str], tell: Callable[..., None]
+) -> None:
     os.environ |= {
         touched.ROOT: str(tree),
         touched.FILES: ":".join(files),
         touched.TOUCHED: str(tree / "touched"),
+        touched.LINES: " ".join(only),
     }
     measurer = _Measurer(tree, tell)
     _pytest(tree, tests, measurer)

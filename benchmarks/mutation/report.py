@@ -210,16 +210,16 @@ def stale(marks: Sequence[Mark], found: Sequence[Mutant]) -> list[Mark]:
     return [mark for mark in marks if mark.file in files and not any(mark.fits(mutant) for mutant in found)]
 
 
-def write_section(document: Path, text: str) -> None:
-    """Put the section between the markers of the document.
+def write_section(document: Path, text: str, begin: str = BEGIN, end: str = END) -> None:
+    """Put the section between two markers of the document, by default those of the mutants.
 
     Raises:
         SystemExit: the document has no markers.
     """
     old = document.read_text(encoding="utf-8")
-    if BEGIN not in old or END not in old:
-        raise SystemExit(f"{document} has no lines {BEGIN!r} and {END!r}; put them where the section belongs")
-    head, tail = old[: old.index(BEGIN) + len(BEGIN)], old[old.index(END) :]
+    if begin not in old or end not in old:
+        raise SystemExit(f"{document} has no lines {begin!r} and {end!r}; put them where the section belongs")
+    head, tail = old[: old.index(begin) + len(begin)], old[old.index(end) :]
     document.write_text(f"{head}\n{text}\n{tail}", encoding="utf-8")
 
 

@@ -22,6 +22,8 @@ FILES = "MUTANTS_FILES"
 """The traced files, relative to the root, with a colon between."""
 TOUCHED = "MUTANTS_TOUCHED"
 """The file that the lines are appended to, each as `path:line`."""
+LINES = "MUTANTS_LINES"
+"""The only lines that are written down, each as `path:line`, with a space between; unset: all."""
 
 
 def trace() -> None:
@@ -32,6 +34,7 @@ def trace() -> None:
     wanted = {f"{root}/{name}": name for name in os.environ[FILES].split(":")}
     out = os.open(os.environ[TOUCHED], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     names: dict[str, str | None] = {}
+    only = frozenset(os.environ.get(LINES, "").split())
     write = os.write  # a test may put another in its place
 
     def name_of(code: CodeType) -> str | None:
@@ -39,15 +42,18 @@ def trace() -> None:
             names[code.co_filename] = wanted.get(os.path.realpath(code.co_filename))
         return names[code.co_filename]
 
+    def matters(name: str, line: int) -> bool:
+        return not only or f"{name}:{line}" in only
+
     def touch(code: CodeType, line: int) -> None:
-        if name := name_of(code):
+        if (name := name_of(code)) and matters(name, line):
             with suppress(OSError):  # a test may forbid its processes to write
                 write(out, f"\n{name}:{line}\n".encode())
 
     if sys.version_info >= (3, 12):
         _monitor(touch)
     else:
-        _trace(name_of, touch)
+        _trace(name_of, matters, touch)
 
 
 if sys.version_info >= (3, 12):
@@ -65,13 +71,19 @@ if sys.version_info >= (3, 12):
 
 else:
 
-    def _trace(name_of: Callable[[CodeType], str | None], touch: Callable[[CodeType, int], None]) -> None:
+    def _trace(
+        name_of: Callable[[CodeType], str | None],
+        matters: Callable[[str, int], bool],
+        touch: Callable[[CodeType, int], None],
+    ) -> None:
         left: dict[CodeType, set[int]] = {}
 
         def on_call(frame: FrameType, _event: str, _argument: Any) -> Callable[..., Any] | None:
             code = frame.f_code
             if code not in left:
-                left[code] = {line for *_, line in code.co_lines() if line} if name_of(code) else set()
+                name = name_of(code)
+                lines = {line for *_, line in code.co_lines() if line} if name else set()
+                left[code] = {line for line in lines if matters(name or "", line)}
             if not left[code]:
                 return None
             missing = left[code]

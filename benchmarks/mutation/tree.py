@@ -13,13 +13,13 @@ import tomllib
 from itertools import count
 from pathlib import Path
 
-__all__ = ["Tree", "digest"]
+__all__ = ["Tree", "digest", "tracked"]
 
 SITE = "site"
 """The directory of a tree that stands on the path of imports."""
 
 
-def _tracked(project: Path) -> list[str]:
+def tracked(project: Path) -> list[str]:
     command = ["git", "-C", str(project), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603 - fixed
     return sorted(name for name in listed.split("\0") if name and (project / name).is_file())
@@ -28,7 +28,7 @@ def _tracked(project: Path) -> list[str]:
 def digest(project: Path) -> str:
     """Return the digest of the code and the tests of a project."""
     told = hashlib.sha256()
-    for name in _tracked(project):
+    for name in tracked(project):
         if name.endswith(".py") and not name.startswith(("benchmarks/", "docs/")):
             told.update(f"{name}\0".encode() + (project / name).read_bytes())
     return told.hexdigest()[:16]
@@ -40,7 +40,7 @@ class Tree:
     def __init__(self, project: Path, path: Path) -> None:
         self.path = path
         self._times = count(1_000_000_000)
-        for name in _tracked(project):
+        for name in tracked(project):
             (path / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(project / name, path / name)
         settings = tomllib.loads((path / "pyproject.toml").read_text(encoding="utf-8"))

@@ -57,9 +57,9 @@ class Donors:
         that. Return why nobody has one, or None.
         """
         others = order(view, me)
-        if self._refused_in != view.number:
+        if self._refused_in != view.number:  # a refusal that has come since the last question is of before
             self._refused, self._refused_in = {}, view.number
-        if transfers.donor is not None and transfers.refusal is not None:
+        elif transfers.donor is not None and transfers.refusal is not None:
             self._refused[transfers.donor] = transfers.refusal
         left = [member for member in others if member.incarnation not in self._refused]
         sound = [member for member in left if member.incarnation not in suspected]

@@ -5,6 +5,7 @@ import importlib.util
 import json
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
@@ -193,3 +194,15 @@ def test_a_mutant_lives_exactly_if_no_test_sees_it(tmp_path: Path) -> None:
     assert written.endswith("\n<!-- mutants: end -->\nC\n")
     assert "| `impl/small.py` | 12 | 0 | 1 | 7 | 4 | 63.6 % |" in written
     assert "`impl/small.py:8` `8` → `9` (constant off by one): no test touches it" in written
+
+
+def test_every_fault_by_hand_is_one_change_of_the_code_as_it_stands() -> None:
+    """A change of the code of a fault changes the fault too: faults that no code has measure nothing."""
+    root = SCRIPT.parents[1]
+    faults = tomllib.loads((SCRIPT / "faults.toml").read_text(encoding="utf-8"))["fault"]
+    assert len({fault["name"] for fault in faults}) == len(faults) >= 60
+    for fault in faults:
+        source = (root / fault["file"]).read_text(encoding="utf-8")
+        assert source.count(fault["old"]) == 1, fault["name"]
+        assert fault["new"] != fault["old"], fault["name"]
+        assert fault["noticed"], fault["name"]

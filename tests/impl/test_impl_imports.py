@@ -43,7 +43,7 @@ DATES = {
 
 
 def test_the_clock_that_may_be_set_is_read_for_dates_alone() -> None:
-    """What waits, or measures, reads a clock that only goes forward."""
+    """Waits and measurements read a clock that only goes forward."""
     readers: Counter[tuple[str, str]] = Counter()
     root = Path(impl.__path__[0])
     for path in root.rglob("*.py"):

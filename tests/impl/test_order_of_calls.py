@@ -94,8 +94,8 @@ def test_calls_that_wait_are_served_in_order_and_one_that_was_cancelled_sends_no
 
 
 def test_no_call_overtakes_one_that_waits_although_there_is_room_already() -> None:
-    """What comes in one turn of the event loop is answered in the next one: between the two the buffer has
-    room, and the call that waits was not served yet. An acknowledgement makes room at the coordinator.
+    """Frames that come in one turn of the event loop are answered in the next one: between the two the buffer
+    has room, and the call that waits was not served yet. An acknowledgement makes room at the coordinator.
     """
 
     async def scenario() -> None:
@@ -156,7 +156,7 @@ def test_a_broadcast_that_was_interrupted_while_it_waited_is_never_sent(
 
 
 def test_a_call_begins_and_a_group_closes_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever goes to the group's thread goes there under one lock, so that nothing comes after the end."""
+    """All work goes to the group's thread under one lock, so that none comes after the end."""
     group, free = lonely(), []
     started = asyncio.run_coroutine_threadsafe
 

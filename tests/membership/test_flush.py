@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +22,8 @@ from antiphon.impl.protocols.rbp import Core, Settings
 from antiphon.impl.protocols.rbp.messages import Ack, Gone, RequestNumbers
 from antiphon.impl.protocols.rbp.messages import Numbered as Told
 from antiphon.impl.protocols.rbp.process import FRESH_MS
+from antiphon.impl.protocols.rbp_resilient import rbp_resilient
+from antiphon.impl.transport.simulated import Faults, SimulatedNetwork
 
 A1, A2, B1 = Identifier(0, 1), Identifier(0, 2), Identifier(1, 1)
 
@@ -183,3 +187,22 @@ def test_a_change_hands_over_all_that_who_has_reported_lacks_and_a_part_for_the_
         for missing in (False, True)
     ]
     assert handed == [15, 15, 10, 10, 0, 3], "with 64 bytes beside each there is no room for the last one"
+
+
+def test_a_report_counts_the_messages_whose_numbers_all_have() -> None:
+    """A number behind these may be cut off, and its message gets another one: it is not counted before."""
+    network = SimulatedNetwork(rbp_resilient(), 3, seed=2, faults=Faults(loss=0.2, delay_ms=(1.0, 9.0)))
+    for k in range(60):
+        network.script(1.0 + 3.0 * k, lambda k=k: network.broadcast(k % 3, b"m"))
+    seen = 0
+
+    def look() -> None:
+        nonlocal seen
+        for endpoint, delivered in zip(network.endpoints, network.deliveries, strict=True):
+            told = endpoint.core.report()
+            sources = Counter(one.source for one in delivered if one.number <= told.settled)
+            assert told.counts == tuple(sources[source] for source in range(3))
+            seen += any(item.identifier is not None for item in told.numbered)
+
+    network.run_for(400.0, watch=look)
+    assert seen > 100

@@ -12,7 +12,7 @@ import pytest
 from antiphon.impl.errors import GroupClosed, Rejection
 from antiphon.impl.layers import Layers
 from antiphon.impl.membership.datagrams import HEAD, DatagramKind, Join, encode
-from antiphon.impl.membership.detector import LOCAL
+from antiphon.impl.membership.detector import LOCAL, Timeouts
 from antiphon.impl.membership.founding import LISTENS
 from antiphon.impl.membership.member import Blocked, Excluded, Left, Member, Refused, Unblocked, View
 from antiphon.impl.membership.membership import Event
@@ -981,3 +981,50 @@ def test_a_late_request_of_an_earlier_run_does_not_found_the_group_with_it() -> 
         now = simulation.clock(0) + turn
         machine.datagram_received(member.incarnation, member.address, question(simulation, member), now)
     assert [member.name for member in machine.members] == ["p0", "run 2", "other"]
+
+
+def test_nobody_asks_for_another_one() -> None:
+    """A request names the run that sends it."""
+    simulation = founded(3)
+    machine, sender = simulation.life(0).machine, simulation.life(1).member
+    other = Member(b"o" * 16, "other", "10.0.0.9", 7_009)
+    for source in (sender.incarnation, b"s" * 16):
+        machine.datagram_received(source, other.address, question(simulation, other), simulation.clock(0))
+    assert machine.dropped[Rejection.FALSE_SENDER] == 2
+    assert machine.epoch is not None
+    assert not machine.epoch.change.called
+
+
+def test_a_member_that_was_suspected_many_times_orders_again_soon_after_the_last_time() -> None:
+    """Its wait doubles with each list that ends early, and not without end."""
+    times = Timeouts(heartbeat_ms=50, suspect_ms=250, exclude_ms=900)
+    simulation = SimulatedMembers(3, 1, timeouts=times)
+    simulation.found(range(3))
+    simulation.run(300.0)
+    for _ in range(14):
+        simulation.cut.add((0, 2))
+        simulation.run(simulation.now + 500.0)
+        simulation.heal()
+        simulation.run(simulation.now + 60.0)
+    assert simulation.life(0).machine.changes > 30
+    simulation.run(simulation.now + 1.2 * times.exclude_ms)
+    assert [len(simulation.life(process).machine.standing().ordering) for process in range(3)] == [3] * 3
+    assert len(simulation.life(0).views) == 1
+
+
+@pytest.mark.parametrize("bits", [31, 62])
+def test_a_list_may_have_any_number(bits: int) -> None:
+    """A group that lives long has many; the number passes each size that a field might have had."""
+    simulation = founded(3)
+    machines = [simulation.life(process).machine for process in range(3)]
+    for machine in machines:
+        assert machine.epoch is not None
+        machine._begin(machine.epoch.roster._replace(number=2**bits - 2), simulation.now)
+    talking(simulation, simulation.now + 400.0)
+    simulation.at(simulation.now + 100.0, lambda: simulation.crash(2))
+    simulation.run(simulation.now + LOCAL.exclude_ms + 500.0)
+    for machine in machines[:2]:
+        assert machine.epoch is not None
+        assert machine.epoch.roster.number >= 2**bits
+        assert len(machine.members) == 2
+    assert simulation.life(0).deliveries[-1] == simulation.life(1).deliveries[-1]

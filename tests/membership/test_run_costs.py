@@ -200,7 +200,7 @@ def costs(simulation: SimulatedMembers) -> str:
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize("protocol", ["irbp", "vsc", "rbp-reforming", "sequencer", "total", "horus"])
+@pytest.mark.parametrize("protocol", ["irbp", "vsc", "rbp-reforming", "total", "sequencer", "horus"])
 def test_a_run_costs_what_it_has_cost(protocol: str, golden: Golden) -> None:
     rows = []
     for run in RUNS:

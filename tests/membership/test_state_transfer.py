@@ -12,6 +12,8 @@ from tests.membership.states_in_time import SIZE, StatefulMembers, Texts
 
 from antiphon.impl.layers import links
 from antiphon.impl.membership import donors, transfer
+from antiphon.impl.membership.detector import LOCAL
+from antiphon.impl.membership.member import Member, View
 from antiphon.impl.membership.transfer import PIECE_BYTES, Snapshot, Transfers
 from antiphon.impl.transport.simulated_members import ORDERED
 
@@ -449,3 +451,34 @@ def test_a_planted_fault_is_found(fault: Any, test: Any, monkeypatch: pytest.Mon
     fault(monkeypatch)
     with pytest.raises((AssertionError, IndexError, ValueError)):
         test()
+
+
+def test_a_late_datagram_of_an_earlier_request_ends_nothing() -> None:
+    """A request replaces the earlier one, of which later datagrams have no effect."""
+    giver, taker = Transfers(), Transfers()
+    asked = []
+    for _ in range(2):
+        taker.ask(b"donor", 5, 0.0)
+        ((_, transfer, data),) = taker.datagrams(0.0)
+        asked.append((transfer, data))
+        assert giver.received(b"taker", transfer, data, 0.0)
+    late, present = asked
+    assert giver.received(b"taker", *late, 1.0)
+    assert [wanted.transfer for wanted in giver.wanted] == [present[0]]
+    giver.refuse(giver.wanted[0], "none")
+    for _, transfer, data in giver.datagrams(1.0):
+        taker.received(b"donor", transfer, data, 1.0)
+    assert taker.refusal == "none"
+
+
+def test_who_has_refused_in_one_view_is_asked_again_in_the_next() -> None:
+    """A donor that refuses may wait for a state itself."""
+    names = [Member(bytes([place]) * 16, str(place), "10.0.0.1", 7_000 + place) for place in range(3)]
+    choice, transfers = donors.Donors(LOCAL), Transfers()
+    for number in (4, 5):
+        view = View(number, tuple(names), (), (), ())
+        for _ in range(2):
+            assert choice.ask(transfers, names[2], view, (), 0, 0.0) is None
+            transfers.waits, transfers.refusal = False, "it waits for a state itself"
+        told = choice.ask(transfers, names[2], view, (), 0, 0.0)
+        assert told == "1: it waits for a state itself; 0: it waits for a state itself"
