@@ -9,7 +9,8 @@
    and have delivered all that each has broadcast. Then each broadcasts once more, and all have to deliver
    that too: a group that looks well and stands still is found so.
 4. A group whose last view has no majority left stands still for ever: nothing happens to it any more, and it
-   owes nothing. So it is when a founder ends before anybody knows that it has founded a group.
+   owes nothing. Where a founder ends before anybody knows that it has founded a group, its welcomes may be on
+   their way: the others wait for them, and the founder, when it is started again, asks to join.
 5. A fault that is asked for and cannot happen, such as a crash of a process that has ended, is noted.
 
 This module knows no protocol.
@@ -45,7 +46,7 @@ from antiphon.conformance.run.swarm.schedule import (
 from antiphon.conformance.run.swarm.settings import FaultKind, Settings
 from antiphon.impl.layers import Layers
 from antiphon.impl.membership.detector import LOCAL, Timeouts
-from antiphon.impl.membership.member import Left
+from antiphon.impl.membership.member import Left, View
 from antiphon.impl.membership.membership import Event
 from antiphon.impl.protocols.core import Delivery, Implementation
 from antiphon.impl.tracing import NULL_TRACER, Tracer
@@ -62,6 +63,9 @@ still do harm.
 
 _LOOKS_MS = 20.0
 """Milliseconds between two looks whether a run is over, and who has left for good."""
+
+_ON_ITS_WAY_MS = 1_000.0
+"""Milliseconds after the last fault in which a datagram that was delayed arrives."""
 
 _RETRIES_MS = 2.0
 """Milliseconds until a stopped process that shall leave is looked at again."""
@@ -210,10 +214,11 @@ class _Run:
         began_ms = self.group.now
         while not ending.capped and not ending.settled and self._gets_on(began_ms):
             self._let_go_on(self.group.now + _LOOKS_MS)
-            ending.lost = self._lost()
-            if ending.lost:
-                self._let_go_on(self.group.now + 2 * self.group.timeouts.exclude_ms)
-                return
+            if self._lost() or self._forgotten():  # as yet: a welcome may be on its way
+                self._let_go_on(self.group.now + _ON_ITS_WAY_MS + 2 * self.group.timeouts.exclude_ms)
+                ending.lost = self._lost() or self._forgotten()
+                if ending.lost:
+                    return
             ending.settled = self._settled()
         if not ending.settled:
             return
@@ -261,19 +266,25 @@ class _Run:
                     group.farewell(process)
 
     def _lost(self) -> bool:
-        """Return True if the running processes are no majority of the last view.
+        """Return True if a running process knows a view, and those that run are no majority of the last one.
 
         A process that joins counts as a member of the view once it, or a running member, knows of the view.
         """
-        views = [life.machine.view for life in self.group.all_lives if life.machine.view is not None]
-        if not views:
-            return False
-        last = max(views, key=lambda view: view.number)
-        up = self._up()
+        last, up = self._last_view(), self._up()
         told = [life for life in up if life.machine.view is not None]
+        if last is None or not told:
+            return False
         numbers = {life.machine.view.number for life in told if life.machine.view is not None}
         there = {life.member for life in (up if last.number in numbers else told)}
         return len(there.intersection(last.members)) < last.majority
+
+    def _forgotten(self) -> bool:
+        """Return True if there was a view, and no running process knows of any."""
+        return self._last_view() is not None and all(life.machine.view is None for life in self._up())
+
+    def _last_view(self) -> View | None:
+        views = [life.machine.view for life in self.group.all_lives if life.machine.view is not None]
+        return max(views, key=lambda view: view.number, default=None)
 
     def _settled(self) -> bool:
         """Return True if all running processes are in one view, and have delivered all that each of them has
@@ -311,7 +322,7 @@ class _Run:
         if views:
             others = {one for one in max(views, key=lambda view: view.number).members if one not in own}
             there = len(others - untold)
-        founds = process == 0 and 2 * there >= self.schedule.members
+        founds = process == 0 and 2 * there >= self.schedule.members and not self._forgotten()
         self.group.begin(process, len(self.founders) if founds else None)
 
     def _want(self, process: int, payload: bytes) -> None:
