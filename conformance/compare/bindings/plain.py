@@ -22,6 +22,7 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from antiphon.conformance.compare.bindings.binding import (
@@ -292,7 +293,7 @@ class PlainBinding:
                     "snapshot() gives what has no hash", "tuples, frozensets, numbers or bytes", Strange(kept)
                 ) from error
         self._system = system
-        self._here = Standing(steps, kept, view, offered)
+        self._here = Standing(steps, kept, MappingProxyType(view), offered)
         return self._here
 
     def _view(self, system: Any) -> Mapping[str, object]:

@@ -9,10 +9,13 @@ import dataclasses
 from collections import deque
 from collections.abc import Iterator
 from enum import Enum
+from types import MappingProxyType
 
 import msgspec
 
-_ATOMS = (bool, int, float, str, bytes, type(None), Enum)
+from antiphon.spec.lang import Index
+
+_ATOMS = (bool, int, float, str, bytes, type(None), Enum, Index)
 
 
 def spoil(value: object) -> None:
@@ -34,6 +37,9 @@ def mutable_parts(value: object, path: str = "") -> Iterator[str]:
     if isinstance(value, tuple):
         names = getattr(value, "_fields", range(len(value)))
         for name, part in zip(names, value, strict=True):
+            yield from mutable_parts(part, f"{path}[{name}]")
+    elif isinstance(value, MappingProxyType):
+        for name, part in value.items():
             yield from mutable_parts(part, f"{path}[{name}]")
     elif isinstance(value, frozenset):
         for part in value:
