@@ -26,7 +26,7 @@ from antiphon.conformance.compare.bindings.binding import Bound, Refused, told_f
 from antiphon.conformance.compare.bindings.core_binding import NOW
 from antiphon.conformance.compare.bindings.irbp_faults import FAULTS
 from antiphon.conformance.compare.bindings.list_process import ListProcess, Past, Standing
-from antiphon.conformance.compare.bindings.listed import ListedBinding
+from antiphon.conformance.compare.bindings.listed import ListedBinding, agreed_on
 from antiphon.impl.membership.view_change import Decision
 from antiphon.impl.protocols.core import Delivery, Implementation
 from antiphon.impl.protocols.flush import Report
@@ -220,12 +220,12 @@ class IrbpBinding(ListedBinding):
         }
 
     def join(self, variable: str, shares: tuple[Any, ...]) -> object:
-        """Return the value of a variable from the shares of all processes: `listed` is the union of what they
-        know of each list, and `called` is true for a list whose call any process has.
+        """Return the value of a variable from the shares of all processes: `listed` is what those know who
+        have had a list, and `called` is true for a list whose call any process has.
         """
         match variable:
             case "listed":
-                return tuple(frozenset().union(*known) for known in zip(*shares, strict=True))
+                return tuple(agreed_on(known, frozenset()) for known in zip(*shares, strict=True))
             case "called":
                 return tuple(any(known) for known in zip(*shares, strict=True))
         return super().join(variable, shares)
@@ -251,7 +251,7 @@ _NOTHING: Mapping[str, object] = {
 IRBP = Bound(
     IrbpBinding,
     small={"processes": 3, "messages": 1, "highest": 4, "crashes": 1, "false_suspicions": 0, "views": 2},
-    every={"false_suspicions": 1},
+    every={"false_suspicions": 1, "trusting": True},
     random={"processes": 3, "messages": 2, "highest": 6, "crashes": 1, "false_suspicions": 1, "views": 2},
     faults=told_faults(FAULTS),
     never=frozenset({"receive", "receive_late", "hear", "hear_late", "install"}),

@@ -32,6 +32,7 @@ from antiphon.conformance.compare.bindings.core_binding import NOW, payload_of
 from antiphon.conformance.compare.bindings.irbp import IrbpBinding
 from antiphon.conformance.compare.bindings.irbp_two_views_faults import FAULTS
 from antiphon.conformance.compare.bindings.list_process import MEMBERS, ListProcess, Past, Standing, changed
+from antiphon.conformance.compare.bindings.listed import agreed_on
 from antiphon.impl.membership import consensus, view_change
 from antiphon.impl.membership.succession import Next
 from antiphon.impl.membership.view_change import Decision
@@ -58,6 +59,7 @@ class TwoViewsBinding(IrbpBinding):
 
     specification = TwoViewsByMessageBounded
     faults = FAULTS
+    fixed: Mapping[str, int | bool | str] = {**IrbpBinding.fixed, "trusting": False}
     joint = frozenset({"listed", "called", "decision", "order", "regular", "value"})
     exempt: Mapping[str, str] = {
         **IrbpBinding.exempt,
@@ -278,7 +280,7 @@ class TwoViewsBinding(IrbpBinding):
             case "value":
                 return tuple(zip(*shares, strict=True))
             case "order":
-                return tuple(max(known, key=len) for known in zip(*shares, strict=True))
+                return tuple(agreed_on(known, ()) for known in zip(*shares, strict=True))
             case "regular":
                 return tuple(any(known) for known in zip(*shares, strict=True))
         return super().join(variable, shares)
@@ -443,6 +445,6 @@ TWO_VIEWS = Bound(
     every={"messages": 1, "highest": 4, "false_suspicions": 1, "misjudgements": 1, "outside": 1},
     random={"processes": 3, "messages": 2, "highest": 8, "crashes": 1, "false_suspicions": 1, "views": 3},
     faults=told_faults(FAULTS),
-    never=frozenset({"receive", "receive_late", "hear", "hear_late", "install"}),
+    never=frozenset({"receive", "receive_late", "hear", "hear_late", "install", "trust"}),
 )
 """Binding of both kinds of views over the ring."""

@@ -50,13 +50,21 @@ from antiphon.spec.lang import Program, Spec, SpecError, Step, program
 from antiphon.spec.services import Broadcast, Crash, Deliver, Install, Message, Process
 from antiphon.spec.services.detectors import Suspect, Trust
 
-__all__ = ["ListedBinding"]
+__all__ = ["ListedBinding", "agreed_on"]
 
 _encoder = msgpack.Encoder()
 _decoder: Any = msgpack.Decoder(tuple[int, view_change.Message])
 
 _CHANGE = b"c"
 """First byte of the datagrams of a change; those of the protocol begin with `p`. Lockstep alone has it."""
+
+
+def agreed_on(known: Iterable[object], nothing: object = None) -> object:
+    """Return the value that processes share who know another one than `nothing`; all their values, which are
+    none of the specification's, if they differ.
+    """
+    values = set(known) - {nothing}
+    return frozenset(values) if len(values) > 1 else next(iter(values), nothing)
 
 
 class ListedBinding(ABC):
@@ -283,17 +291,16 @@ class ListedBinding(ABC):
         """Return the number of messages that the process has broadcast on its list."""
 
     def join(self, variable: str, shares: tuple[Any, ...]) -> object:
-        """Join the shares of all processes: a decision is taken from any process that knows it, other
-        variables are unions.
+        """Return the value of a variable from the shares of all processes: the sum of the broadcasts, and for
+        each list the value that those share who know one.
         """
         if variable == "broadcasts":
             return sum(shares)
-        found: list[object] = [None] * int(self.program.constants["views"])
-        for share in shares:
-            for at, value in enumerate(share):
-                if value is not None:
-                    found[at] = value
-        return tuple(found)
+        return tuple(agreed_on(known) for known in zip(*map(self._padded, shares), strict=True))
+
+    def _padded(self, share: tuple[object, ...]) -> tuple[object, ...]:
+        """Return what a process knows of each list, None for those that it knows nothing of."""
+        return (*share, *([None] * (int(self.program.constants["views"]) - len(share))))
 
     # Names --------------------------------------------------------------------------------------------------
 

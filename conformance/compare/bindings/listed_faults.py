@@ -126,6 +126,40 @@ class WaitsForTheSuspected(ViewChange):
         self._suspected, self._given_up = before
 
 
+class SuspectsForEver(ViewChange):
+    """Planted fault in the wait for reports (step 2), value that only grows: who was suspected once stays
+    suspected. Correct: a suspicion ends, and the member is awaited again.
+    """
+
+    def suspect(self, suspected: frozenset[int], given_up: frozenset[int]) -> None:
+        """Add the suspected to those of before."""
+        super().suspect(self._suspected | suspected, self._given_up | given_up)
+
+
+class WaitsAgain(ViewChange):
+    """Planted fault in the wait for reports (step 2), condition that is asked again: a wait that is over goes
+    on when a suspicion ends. Correct: it stays over.
+    """
+
+    def suspect(self, suspected: frozenset[int], given_up: frozenset[int]) -> None:
+        """Note the suspicions, and look at the wait again from the beginning."""
+        if self._suspected - suspected:
+            self.complete = False
+        super().suspect(suspected, given_up)
+
+
+class HearsAgain(ViewChange):
+    """Planted fault in the wait for reports (step 2), needless reset: when a suspicion ends, the member's
+    report is dropped. Correct: it stays heard, since it is sent once.
+    """
+
+    def suspect(self, suspected: frozenset[int], given_up: frozenset[int]) -> None:
+        """Note the suspicions, and forget the reports of those that are trusted again."""
+        for process in self._suspected - suspected:
+            self.heard.pop(process, None)
+        super().suspect(suspected, given_up)
+
+
 class HearsNoSuspicion(ViewChange):
     """Planted fault in the change of a list (step 2), lost wake-up: a suspicion is recorded, and the waiting
     condition is not evaluated again. Correct: it is.
@@ -359,6 +393,9 @@ CHANGE_FAULTS: Mapping[str, type[Any]] = {
     "needs-no-majority": NeedsNoMajority,
     "waits-for-the-suspected": WaitsForTheSuspected,
     "hears-no-suspicion": HearsNoSuspicion,
+    "hears-again": HearsAgain,
+    "suspects-for-ever": SuspectsForEver,
+    "waits-again": WaitsAgain,
     "lists-the-suspected": ListsTheSuspected,
     "leaves-out-the-suspected": LeavesOutTheSuspected,
     "lists-the-first-two": ListsTheFirstTwo,

@@ -151,7 +151,7 @@ _NOTHING: Mapping[str, object] = {"waiting": (), "stable": frozenset(), "pending
 SEQUENCER_ON_LISTS = Bound(
     SequencerOnListsBinding,
     small={"processes": 3, "messages": 1, "highest": 1, "crashes": 1, "false_suspicions": 0, "views": 2},
-    every={"false_suspicions": 1},
+    every={"false_suspicions": 1, "trusting": True},
     random={"processes": 3, "messages": 3, "highest": 3, "crashes": 1, "false_suspicions": 1, "views": 2},
     faults=told_faults(FAULTS),
     never=IRBP.never | {"sequence", "pass_null", "settle", "deliver"},

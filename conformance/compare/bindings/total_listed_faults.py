@@ -15,7 +15,7 @@ from msgspec import structs
 from antiphon.impl.protocols.core import Delivery, Identifier, Send
 from antiphon.impl.protocols.flush import Report
 from antiphon.impl.protocols.listeners import Stable
-from antiphon.impl.protocols.total.listed import ListedCore
+from antiphon.impl.protocols.total.listed import ListedCore, ListedTimer
 from antiphon.impl.protocols.total.messages import Bcast, CumAck, Message
 from antiphon.impl.protocols.total.process import SEQUENCER
 
@@ -271,12 +271,77 @@ class AdoptsOneLess(ListedCore):
         return None if found is None else found[:-1]
 
 
+class AcknowledgesOnce(ListedCore):
+    """Planted fault in stability, forgotten timer: an acknowledgement is sent once. Correct: again after a
+    while, as long as a message here may not be stable.
+    """
+
+    def _watch(self) -> None:
+        """Start the timers, without that of the acknowledgement."""
+        super()._watch()
+        self._again.stop(ListedTimer.ACKNOWLEDGE_AGAIN)
+
+
+class AcknowledgesForEver(ListedCore):
+    """Planted fault in stability, work done again: an acknowledgement is repeated although all is stable.
+    Correct: then the group falls silent.
+    """
+
+    def _watch(self) -> None:
+        """Start the timers, that of the acknowledgement too once a message has come."""
+        super()._watch()
+        if self.me != SEQUENCER and self._history.last:
+            self._again.start(ListedTimer.ACKNOWLEDGE_AGAIN, self._now)
+
+
+class AcknowledgesTheStableAgain(ListedCore):
+    """Planted fault in stability, wrong value: the repeated acknowledgement names what is stable. Correct:
+    what is here.
+    """
+
+    def tick(self, now: float) -> None:
+        """Run the timers, with the number of stable messages in the acknowledgements."""
+        super().tick(now)
+        self._outputs = [
+            Send(to, CumAck(self._history.stable)) if isinstance(message, CumAck) else Send(to, message)
+            for to, message in self._outputs
+        ]
+
+
+class SendsSuffixToAll(ListedCore):
+    """Planted fault in the sequencer, work done again: what somebody has not acknowledged is sent again to
+    all. Correct: to those that have not acknowledged it.
+    """
+
+    def tick(self, now: float) -> None:
+        """Run the timers as if nobody had acknowledged anything."""
+        before, self._acknowledged = self._acknowledged, [0] * self.members
+        super().tick(now)
+        self._acknowledged = before
+
+
+class WaitsForAll(ListedCore):
+    """Planted fault in a broadcast, condition that is too strict: a member is busy while any message here is
+    not stable. Correct: while its own is on its way.
+    """
+
+    @property
+    def busy(self) -> bool:
+        """Return True if anything here is not stable."""
+        return super().busy or self._history.first is not None
+
+
 FAULTS: Mapping[str, type[Any]] = {
     "delivers-when-numbered": DeliversWhenNumbered,
     "believes-the-last-notice": BelievesTheLastNotice,
     "counts-one": CountsOne,
     "believes-the-last": BelievesTheLast,
     "acknowledges-nothing": AcknowledgesNothing,
+    "acknowledges-for-ever": AcknowledgesForEver,
+    "acknowledges-once": AcknowledgesOnce,
+    "acknowledges-the-stable-again": AcknowledgesTheStableAgain,
+    "sends-suffix-to-all": SendsSuffixToAll,
+    "waits-for-all": WaitsForAll,
     "acknowledges-news": AcknowledgesNews,
     "acknowledges-the-highest": AcknowledgesTheHighest,
     "acknowledges-to-all": AcknowledgesToAll,

@@ -35,6 +35,7 @@ from typing import Annotated
 
 from antiphon.spec.lang import (
     AtMost,
+    Const,
     In,
     Map,
     Seq,
@@ -55,6 +56,7 @@ from antiphon.spec.protocols.irbp.figure32 import Phase
 from antiphon.spec.protocols.irbp.normal_phase import Ack, Data, Number, Sequenced
 from antiphon.spec.protocols.irbp.properties import IrbpChecked, IrbpProperties
 from antiphon.spec.services import Deliver, Message, Process, View
+from antiphon.spec.services.detectors import Trust
 
 
 @record
@@ -82,6 +84,9 @@ class Decided:
 
 class IrbpByMessage(IrbpProperties):
     """iRBP with regular views, message by message."""
+
+    trusting: Const[bool] = False
+    """True if a suspicion of a process that is up may end."""
 
     sent: Set[Data | Ack | Call | Told | Decided] = Set()
     calls: Map[Process, bool] = everywhere(False)
@@ -140,6 +145,15 @@ class IrbpByMessage(IrbpProperties):
         self.called[v] = True
         self.calls[p] = True
         self.sent |= {Call(p, v)}
+
+    @environment
+    def trust(self, p: Process, q: Process) -> None:
+        """End p's suspicion of q, which is up. The figure does not say that a suspicion ends; what p has done
+        because of it stays done.
+        """
+        require(self.trusting and self.suspected[p][q] and not self.is_gone(p) and not self.is_gone(q))
+        self.suspected[p][q] = False
+        emit(Trust(p, q))
 
     # What comes in ------------------------------------------------------------------------------------------
 
@@ -305,8 +319,9 @@ class IrbpByMessage(IrbpProperties):
         )
 
     @constraint(
-        "broadcast", "pass_null", "crash", "suspect", "detect", "call", "arrive", "arrive_in_vain", "decide"
-    )
+        "broadcast", "pass_null", "crash", "suspect", "detect", "trust", "call", "arrive", "arrive_in_vain",
+        "decide",
+    )  # fmt: skip
     def nobody_can_step(self) -> bool:
         """Bound: no process can take a step without a message."""
         return not any(self.can_step(q) for q in self.each(Process))

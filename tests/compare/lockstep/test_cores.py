@@ -66,6 +66,8 @@ I_QUIET: dict[str, Any] = {
 }  # fmt: skip
 I_WRONG: dict[str, Any] = {**I_QUIET, "crashes": 0, "false_suspicions": 1}
 I_TWO: dict[str, Any] = {**I_WRONG, "processes": 2, "messages": 1, "highest": 4}
+I_ENDS: dict[str, Any] = {**I_TWO, "messages": 0, "highest": 2, "trusting": True}
+I_TRUST: dict[str, Any] = {**I_WRONG, "trusting": True}
 I_BOTH: dict[str, Any] = {**I_TWO, "messages": 2, "highest": 5}
 I_AGAIN: dict[str, Any] = {**I_TWO, "views": 3, "highest": 5, "false_suspicions": 2}
 I_CRASH: dict[str, Any] = {**I_QUIET, "messages": 1, "highest": 4}
@@ -141,7 +143,10 @@ AGREE = [
     pytest.param("reformation", F_THREE, 2_361, 4_068, marks=pytest.mark.deep),
     pytest.param("reformation", F_CRASH, 18_224, 57_742, marks=pytest.mark.deep),
     ("irbp", I_QUIET, 420, 1_296),
+    ("irbp", I_ENDS, 140, 362),
     ("irbp", I_TWO, 1_032, 2_635),
+    pytest.param("irbp", {**I_TWO, "trusting": True}, 1_602, 4_472, marks=pytest.mark.deep),
+    pytest.param("irbp", I_TRUST, 18_312, 110_176, marks=pytest.mark.deep),
     pytest.param("irbp", I_WRONG, 12_988, 71_976, marks=pytest.mark.deep),
     pytest.param("irbp", I_BOTH, 5_434, 14_728, marks=pytest.mark.deep),
     pytest.param("irbp", I_AGAIN, 4_504, 12_528, marks=pytest.mark.deep),
@@ -166,12 +171,14 @@ AGREE = [
     pytest.param("irbp-two-views", Y_WRONG, 55_544, 292_534, marks=pytest.mark.deep),
     ("sequencer-listed", L_ONE, 227, 598),
     pytest.param("sequencer-listed", L_TWO, 1_003, 3_489, marks=pytest.mark.deep),
+    pytest.param("sequencer-listed", {**L_TWO, "trusting": True}, 1_557, 5_935, marks=pytest.mark.deep),
     pytest.param("sequencer-listed", L_AGAIN, 5_798, 19_278, marks=pytest.mark.deep),
     pytest.param("sequencer-listed", L_CRASH, 1_582, 5_716, marks=pytest.mark.deep),
     pytest.param("sequencer-listed", L_BOTH, 9_862, 48_385, marks=pytest.mark.deep),
     pytest.param("sequencer-listed", L_WRONG, 38_560, 240_685, marks=pytest.mark.deep),
     ("total-listed", L_ONE, 227, 598),
     pytest.param("total-listed", L_TWO, 1_480, 5_702, marks=pytest.mark.deep),
+    pytest.param("total-listed", {**L_TWO, "trusting": True}, 2_300, 9_621, marks=pytest.mark.deep),
     pytest.param("total-listed", L_AGAIN, 7_804, 27_786, marks=pytest.mark.deep),
     pytest.param("total-listed", L_CRASH, 3_710, 15_617, marks=pytest.mark.deep),
     pytest.param("total-listed", L_BOTH, 52_689, 308_227, marks=pytest.mark.deep),
@@ -364,6 +371,7 @@ CAUGHT: dict[tuple[str, str], tuple[dict[str, Any], int, str]] = {
     ("irbp", "forgets-itself"): (I_QUIET, 8, REFUSED),
     ("irbp", "forgets-where-it-stands"): (I_QUIET, 13, "variable numbered"),
     ("irbp", "goes-on-ordering"): (I_QUIET, 4, "variable phase"),
+    ("irbp", "hears-again"): (I_ENDS, 8, "variable heard"),
     ("irbp", "hears-no-suspicion"): (I_QUIET, 8, ONE_SIDE),
     ("irbp", "installs-undelivered"): (I_QUIET, 13, "variable numbered"),
     ("irbp", "keeps-holes"): (I_HOLES, 24, "variable proposal"),
@@ -387,9 +395,11 @@ CAUGHT: dict[tuple[str, str], tuple[dict[str, Any], int, str]] = {
     ("irbp", "skips-a-number"): (I_QUIET, 13, REFUSED),
     ("irbp", "stays-with-the-list"): (I_QUIET, 13, "events"),
     ("irbp", "stops-late"): (I_QUIET, 4, "variable phase"),
+    ("irbp", "suspects-for-ever"): (I_TRUST, 7, ONE_SIDE),
     ("irbp", "takes-later-reports"): (I_QUIET, 6, "variable heard"),
     ("irbp", "tells-all-is-settled"): (I_QUIET, 4, REFUSED),
     ("irbp", "turns-the-list-round"): (I_QUIET, 13, "variable numbered"),
+    ("irbp", "waits-again"): (I_TRUST, 14, ONE_SIDE),
     ("irbp", "waits-for-nobody"): (I_QUIET, 7, ONE_SIDE),
     ("irbp", "waits-for-the-suspected"): (I_QUIET, 7, ONE_SIDE),
     ("vsc", "acknowledges-nothing"): (V_TWO, 2, "variable sent"),
@@ -406,6 +416,7 @@ CAUGHT: dict[tuple[str, str], tuple[dict[str, Any], int, str]] = {
     ("vsc", "forgets-itself"): (V_TWO, 5, "variable proposal"),
     ("vsc", "forgets-nothing"): (V_TWO, 3, "variable unstable"),
     ("vsc", "goes-on-ordering"): (V_TWO, 4, REFUSED),
+    ("vsc", "hears-again"): (V_TWO, 6, "variable heard"),
     ("vsc", "hears-no-suspicion"): (V_CRASH, 6, ONE_SIDE),
     ("vsc", "installs-undelivered"): (V_TWO, 8, "events"),
     ("vsc", "keeps-no-own"): (V_TWO, 1, "variable unstable"),
@@ -428,8 +439,10 @@ CAUGHT: dict[tuple[str, str], tuple[dict[str, Any], int, str]] = {
     ("vsc", "skips-a-number"): (V_TWO, 7, REFUSED),
     ("vsc", "stays-with-the-list"): (V_CRASH, 8, "events"),
     ("vsc", "stops-late"): (V_TWO, 4, REFUSED),
+    ("vsc", "suspects-for-ever"): (V_WRONG, 5, ONE_SIDE),
     ("vsc", "takes-later-reports"): (V_TWO, 4, "variable heard"),
     ("vsc", "tells-stability-to-one"): (V_CRASH, 5, REFUSED),
+    ("vsc", "waits-again"): (V_WRONG, 7, ONE_SIDE),
     ("vsc", "waits-for-nobody"): (V_CRASH, 5, ONE_SIDE),
     ("vsc", "waits-for-the-suspected"): (V_CRASH, 5, ONE_SIDE),
     ("irbp-two-views", "answers-without-bodies"): (Y_HEARS, 11, "process 0 is asked for all numbers"),
@@ -517,9 +530,12 @@ CAUGHT: dict[tuple[str, str], tuple[dict[str, Any], int, str]] = {
     ("sequencer-listed", "tells-nothing"): (L_ONE, 3, "variable sent"),
     ("sequencer-listed", "tells-the-first"): (L_CRASH, 5, REFUSED),
     ("sequencer-listed", "tells-the-last"): (L_TWO, 5, "variable sent"),
+    ("total-listed", "acknowledges-for-ever"): (L_ONE, 4, "process 1: the timers that run"),
     ("total-listed", "acknowledges-news"): (L_ONE, 3, REFUSED),
     ("total-listed", "acknowledges-nothing"): (L_ONE, 2, "variable sent"),
+    ("total-listed", "acknowledges-once"): (L_ONE, 2, "process 1: the timers that run"),
     ("total-listed", "acknowledges-the-highest"): (L_TWO, 4, "variable sent"),
+    ("total-listed", "acknowledges-the-stable-again"): (L_ONE, 2, "process 1: what is sent again"),
     ("total-listed", "acknowledges-to-all"): (L_CRASH, 2, REFUSED),
     ("total-listed", "adopts-in-reverse"): (L_TWO, 13, "events"),
     ("total-listed", "adopts-one-less"): (L_ONE, 12, "events"),
@@ -537,8 +553,10 @@ CAUGHT: dict[tuple[str, str], tuple[dict[str, Any], int, str]] = {
     ("total-listed", "reports-no-numbers"): (L_ONE, 4, "variable reported"),
     ("total-listed", "reports-no-own"): (L_TWO, 5, "variable bodies"),
     ("total-listed", "reports-the-queue"): (L_TWO, 7, REFUSED),
+    ("total-listed", "sends-suffix-to-all"): (L_CRASH, 3, "process 0: what is sent again"),
     ("total-listed", "tells-nothing"): (L_ONE, 3, "variable sent"),
     ("total-listed", "tells-the-first"): (L_CRASH, 5, REFUSED),
+    ("total-listed", "waits-for-all"): (L_ONE, 2, "process 1: busy"),
 }
 """Step of the shortest run at which each fault shows, and the difference that it makes."""
 
@@ -553,6 +571,8 @@ LONG = {
     ("irbp", "lists-the-first-two"),
     ("irbp", "lives-on"),
     ("irbp", "proposes-twice"),
+    ("irbp", "suspects-for-ever"),
+    ("irbp", "waits-again"),
     ("irbp", "reports-up-to-the-gap"),
     *(key for key, (model, *_) in CAUGHT.items() if key[0] == "irbp-two-views" and model is not Y_HEARS),
 }
@@ -619,6 +639,21 @@ def test_each_fault_is_caught_with_a_shortest_trace(core: str, fault: str) -> No
     assert (len(difference.trace), difference.what) == (length, what)
     sound = Comparison(binding_of(core, **constants))
     assert sound.run(difference.trace.start, difference.trace.steps) is None
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("fault", ["hears-again", "suspects-for-ever", "waits-again"])
+def test_only_where_suspicions_end_is_a_fault_of_their_end_found(fault: str) -> None:
+    assert lockstep(binding_of("irbp", fault=fault, **I_WRONG)).outcome is Outcome.HOLDS
+
+
+def test_two_processes_that_know_different_decisions_are_a_difference() -> None:
+    """The value of a list is what those share who know one; the last of them does not stand for all."""
+    binding = binding_of("irbp", **I_QUIET)
+    assert binding.join("listed", ((frozenset({1}),), (frozenset(),))) == (frozenset({1}),)
+    assert binding.join("listed", ((frozenset({1}),), (frozenset({1, 2}),))) != (frozenset({1, 2}),)
+    assert binding.join("decision", (("one",), (None,))) == ("one", None)
+    assert binding.join("decision", (("one",), ("other",)))[0] not in ("one", "other")  # type: ignore[index]
 
 
 @pytest.mark.parametrize("core", CORES)
