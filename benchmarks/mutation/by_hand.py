@@ -10,7 +10,7 @@ test.
    `build/by-hand` until their file or the faults change.
 2. For each fault and each method the tests that touch the fault run in a copy of the project, until one
    fails: first the one that failed before, then the quickest first. With `--seconds` those beyond so many
-   seconds, as measured, are left out.
+   seconds of a processor, as measured, are left out.
 3. Results are kept there too, until the file of the fault changes: a run that was interrupted goes on where
    it was. A fault that was found is asked about again when the file of the test changes that found it, one
    that lives when there are new tests, and only by these. Without that directory all is asked anew.
@@ -172,11 +172,11 @@ def main() -> None:
         tree = Tree(root, Path(name).resolve())
         cells: dict[tuple[str, str], Cell] = {}
         for method in options.methods:
+            found = {name for (name, _), cell in cells.items() if cell.found and options.first}
+            asked = [fault for fault in faults if fault.name not in found]
             texts = _texts(root, METHODS[method])
-            killers = _measured(kept / "killers.json", texts, made, tree.path)
-            for fault in faults:
-                if options.first and any(cells[one].found for one in cells if one[0] == fault.name):
-                    continue
+            killers = _measured(kept / "killers.json", texts, made, tree.path) if asked else []
+            for fault in asked:
                 mutant = made[fault.name]
                 known, hint, left = results.known(fault.name, method, mutant, texts)
                 if known is None or (left and not known.found):
@@ -200,7 +200,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
     parser.add_argument("--first", action="store_true", help="stop at the first method that finds a fault")
     parser.add_argument(
-        "--seconds", type=float, default=0, help="of tests for a fault and a method; 0: all that touch it"
+        "--seconds", type=float, default=0, help="of a processor for a fault and a method; 0: no limit"
     )
     parser.add_argument("--write", type=Path, help="the document whose section is written anew")
     return parser.parse_args()
@@ -281,11 +281,11 @@ def _measured(
             print(f"{file}: {len(tests)} tests, {sum(test[2] for test in tests):.0f} s", flush=True)
     return [
         Killer(
-            test, seconds, processor,
+            test, processor, processor,  # what a test takes beside others says nothing of its cost
             frozenset((made[one].file, made[one].line) for one in (made if test in READERS else touched)),
         )
         for name in texts
-        for test, seconds, processor, touched in known.get(name, {"tests": []})["tests"]
+        for test, _, processor, touched in known.get(name, {"tests": []})["tests"]
     ]  # fmt: skip
 
 

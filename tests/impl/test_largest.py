@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from antiphon.impl.errors import PayloadTooLarge
 from antiphon.impl.layers import Layers
 from antiphon.impl.protocols.core import PAYLOAD_BYTES_MAX, Network
 from antiphon.impl.protocols.horus import horus
 from antiphon.impl.registry import implementation, known_protocols
+from antiphon.impl.replication import REQUEST_BYTES_MAX, require_size
 from antiphon.impl.transport.simulated import SimulatedNetwork
 
 
@@ -34,3 +36,9 @@ def test_a_message_may_have_as_many_fragments_as_its_size_asks_for(fragments: in
         network.broadcast(0, bytes(size))
     assert network.run_until_delivered(3, limit_ms=10_000.0)
     assert not any(endpoint.violations for endpoint in network.endpoints)
+
+
+def test_the_largest_request_is_one_and_no_byte_more() -> None:
+    require_size("a request", bytes(REQUEST_BYTES_MAX))
+    with pytest.raises(PayloadTooLarge):
+        require_size("a request", bytes(REQUEST_BYTES_MAX + 1))

@@ -119,6 +119,31 @@ def test_no_call_overtakes_one_that_waits_although_there_is_room_already() -> No
     asyncio.run(scenario())
 
 
+def test_the_machine_hears_of_events_that_were_taken_in_whatever_way() -> None:
+    """A slow application holds back all members, which go on when its machine says so."""
+
+    async def scenario() -> None:
+        first, second = joined()
+        async with asyncio.timeout(60), first, second:
+            await first.broadcast(b"0")
+            assert await payload(first) == b"0"
+            shell, told = first._shell, []
+            assert shell is not None
+            heard = shell.taken
+            shell.taken = lambda: (told.append(len(told)), heard())  # type: ignore[method-assign,assignment]
+            for ways in range(1, 3):
+                await first.broadcast(b"%d" % ways)
+                if ways == 1:
+                    assert await payload(first) == b"1"
+                else:
+                    while not (events := first.at_hand()):
+                        await asyncio.sleep(0)
+                    assert [event.payload for event in events if isinstance(event, Delivery)] == [b"2"]
+                assert len(told) == ways
+
+    asyncio.run(scenario())
+
+
 class Interrupted(Future[Any]):
     """Future whose first reader is interrupted."""
 

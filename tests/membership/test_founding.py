@@ -93,3 +93,16 @@ def test_a_group_that_is_heard_of_is_not_founded_again(*, exists: bool) -> None:
         made.append(bool(founding.first_list(now)))
     over = 50.0 + LOCAL.exclude_ms if exists else LISTENS * LOCAL.heartbeat_ms
     assert made[1:] == [now >= over for now in times[1:]]
+
+
+@pytest.mark.parametrize("earlier", [True, False])
+def test_of_two_founders_that_hear_each_other_the_earlier_run_founds(*, earlier: bool) -> None:
+    me = Member(bytes(15) + b"\x05", "p0", *ADDRESSES[0])
+    other = Member(bytes(15) + (b"\x01" if earlier else b"\x09"), "p1", *ADDRESSES[1])
+    founding = Founding(me, ADDRESSES[:2], (), 2, bootstrap=False, timeouts=LOCAL)
+    founding.start(0.0)
+    found: tuple[Member, ...] = ()
+    for k in range(10):
+        founding.request(other, other.address, 10.0 + k * SEEK_MS, founds=True)
+        found = found or founding.first_list(10.0 + k * SEEK_MS)
+    assert found == (() if earlier else (me, other))

@@ -182,3 +182,11 @@ def test_who_has_the_decision_alone_sends_it_on(monkeypatch: pytest.MonkeyPatch)
     assert len(rest) == 3
     keeps_its_promises(simulation)
     all_agree_at_the_end(simulation, rest)
+
+
+def test_a_decision_that_is_sent_on_late_wakes_the_member_for_it() -> None:
+    """A member that has left has no heartbeats, with which it would wake anyway."""
+    epoch = busy(3).life(0).machine.epoch
+    assert epoch is not None
+    epoch.over, epoch._relays, epoch._relay_at = True, {1: b"decision"}, 123.0
+    assert epoch.next_deadline() == 123.0

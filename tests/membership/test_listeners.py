@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from antiphon.impl.protocols.core import Identifier
 from antiphon.impl.protocols.history import History, Ordered
-from antiphon.impl.protocols.listeners import EXTERNAL_BYTES, Listeners
+from antiphon.impl.protocols.listeners import EXTERNAL_AHEAD, EXTERNAL_BYTES, Listeners, Stable
 
 
 def history(messages: int, size: int = 1) -> History:
@@ -45,3 +45,12 @@ def test_who_asks_for_the_same_again_and_again_gets_as_much_each_time() -> None:
     other.restore(listeners.snapshot())
     assert other.has(1, 2)
     assert sent(other, some) == [5, 6]
+
+
+def test_a_stable_number_is_told_once_however_often_the_member_reports() -> None:
+    listeners, some = Listeners(), history(3 * EXTERNAL_AHEAD)
+    told = []
+    for has in range(0, 3 * EXTERNAL_AHEAD, 10):
+        assert listeners.has(1, has)
+        told += [what for _, what in listeners.outputs(some) if isinstance(what, Stable)]
+    assert told == [Stable(3 * EXTERNAL_AHEAD)]

@@ -1028,3 +1028,70 @@ def test_a_list_may_have_any_number(bits: int) -> None:
         assert machine.epoch.roster.number >= 2**bits
         assert len(machine.members) == 2
     assert simulation.life(0).deliveries[-1] == simulation.life(1).deliveries[-1]
+
+
+class TakesNothing(SimulatedMembers):
+    """Simulated members of which the application of process 1 takes nothing behind its first view."""
+
+    def _take(self, process: int, life: Life) -> None:
+        if process != 1 or not life.views:
+            super()._take(process, life)
+
+
+def test_a_member_hears_that_it_is_blocked_behind_what_was_delivered_before() -> None:
+    simulation = TakesNothing(3, 1)
+    simulation.found(range(3))
+    simulation.run(300.0)
+    for count in range(3):
+        simulation.say(0, b"%d" % count)
+    simulation.run(400.0)
+    simulation.part({1}, {0, 2})
+    simulation.run(400.0 + 2 * LOCAL.suspect_ms)
+    events = simulation.life(1).machine.events()
+    assert [type(event) for event in events] == [Delivery] * 3 + [Blocked]
+
+
+@pytest.mark.parametrize("protocol", ["irbp", "sequencer"])
+def test_an_application_that_takes_nothing_gets_one_buffer_full_over_all_lists(protocol: str) -> None:
+    """Each change of the list would else give it another one."""
+    layers = Layers(buffer_bytes=2_000, untaken_bytes=20_000)
+    simulation = TakesNothing(3, 1, protocol=protocol, layers=layers)
+    simulation.found(range(3))
+    simulation.run(300.0)
+    for count in range(60):
+        simulation.want(0, b"%d" % count + bytes(3_000))
+    for _ in range(6):
+        simulation.pause(2, 1.2 * LOCAL.suspect_ms)
+        simulation.run(simulation.now + 2.4 * LOCAL.suspect_ms)
+    machine = simulation.life(1).machine
+    assert machine.changes >= 6
+    size = sum(len(event.payload) for event in machine.events() if isinstance(event, Delivery))
+    assert 20_000 <= size <= 20_000 + 3 * 2 * 5_010
+
+
+def test_who_has_given_up_a_member_waits_twice_as_long_with_each_view_that_keeps_it() -> None:
+    simulation = founded(3)
+    machine, member = simulation.life(0).machine, simulation.life(2).member
+    assert machine.epoch is not None
+    machine.detector._given_up.add(member.incarnation)
+    now, waits = simulation.now, []
+    for _ in range(9):
+        machine._note_kept(machine.epoch.roster, now)
+        began = now
+        while not machine._may_exclude(member, now):
+            now += 1.0
+        waits.append(now - began)
+    assert waits == [min(50.0 * 2**k, LOCAL.exclude_ms) for k in range(9)]
+
+
+def test_a_first_member_that_was_stopped_for_a_moment_is_the_first_of_the_next_view() -> None:
+    """Lists between two views have another order, which no view shows: the first member is a primary."""
+    simulation = founded(4)
+    simulation.pause(0, 1.5 * LOCAL.suspect_ms)
+    simulation.run(simulation.now + 4 * LOCAL.suspect_ms)
+    epoch = simulation.life(1).machine.epoch
+    assert epoch is not None
+    assert epoch.roster.members[0].name == "p1"
+    simulation.leave(3)
+    simulation.run(simulation.now + 1_000.0)
+    assert [member.name for member in simulation.life(1).views[-1].members] == ["p0", "p1", "p2"]

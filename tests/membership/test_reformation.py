@@ -30,7 +30,9 @@ from antiphon.impl.membership.reformation import (
 from antiphon.impl.membership.succession import Next, Out
 from antiphon.impl.membership.view_change import Kind
 from antiphon.impl.protocols.core import Identifier
+from antiphon.impl.protocols.rbp import Settings
 from antiphon.impl.protocols.token_lists import Entry, rbp_reforming
+from antiphon.impl.transport.simulated import SimulatedNetwork
 
 from .reformation_faults import FAULTS, ForgetsTheEnd
 from .reforming import TIMES, Broken, Run
@@ -332,3 +334,21 @@ def test_the_new_token_site_is_of_the_latest_list_whatever_others_have_numbered(
     assert machine._best({0: vote(1, 20), 1: vote(2, 18), 2: vote(2, 15)}) == 1
     assert machine._best({0: vote(2, 18, 9), 1: vote(2, 18, 4), 2: vote(1, 30)}) == 1
     assert machine._best({2: vote(2, 18), 4: vote(2, 18)}) == 2
+
+
+def test_the_messages_of_the_last_two_turns_are_kept_however_little_room_there_is() -> None:
+    """A member that was on the last list may be that far behind."""
+    network = SimulatedNetwork(rbp_reforming(Settings(resilience=0, stability=True, kept_bytes=1)), 3, seed=1)
+    for k in range(60):
+        network.broadcast(k % 3, b"m")
+    seen = 0
+
+    def look() -> None:
+        nonlocal seen
+        for endpoint in network.endpoints:
+            core = endpoint.core
+            assert core.keeps_from <= max(1, core.settled - 6 + 1)
+            seen += core.keeps_from > 1
+
+    network.run_for(300.0, watch=look)
+    assert seen > 100

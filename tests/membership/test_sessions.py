@@ -299,3 +299,56 @@ def test_frames_are_opened_however_many_were_sent_before(bits: int, key: bytes |
     for k in range(6):
         a.send(B, b"b" * 16, b"%d" % k, 0.0)
     assert exchange(a, A, b, B) == [Received(b"a" * 16, b"%d" % k) for k in range(6)]
+
+
+def test_a_flood_from_ever_new_addresses_and_runs_fills_no_memory() -> None:
+    """Records of others grow to their limits and not beyond, by whatever frames."""
+    a = sessions("a")
+    for k in range(10 * FEW):
+        stranger = Sessions("g", k.to_bytes(16), Keyring(KEY))
+        for target in (None, b"a" * 16, b"o" * 16):
+            if target is None:
+                stranger.send(A, None, b"hello", 0.0)
+            else:
+                stranger.send(A, target, b"hello", 0.0)
+            for frame in stranger.frames_to_send():
+                a.received(("10.0.1.1", k), frame.data, 200.0 * k)
+        a.frames_to_send()
+    kept = {name: len(value) for name, value in vars(a).items() if hasattr(value, "__len__")}
+    assert max(kept.values()) <= FEW + 1, kept
+
+
+def test_the_last_run_that_was_forgotten_is_among_those_whose_frames_are_refused() -> None:
+    b, frames = sessions("b"), []
+    for k in range(FEW + 1):
+        other = Sessions("g", b"%08d" % k * 2, Keyring(KEY))
+        other.send(B, b"b" * 16, b"hello", 0.0)
+        frames += other.frames_to_send()
+        assert isinstance(b.received(A, frames[-1].data, 300.0 * k), Received)
+    assert b._forgotten == b"%08d" % 0 * 2
+    assert kind(b.received(A, frames[0].data, 300.0 * FEW)) is Rejection.REPLAYED
+
+
+@pytest.mark.parametrize("heard", [True, False])
+def test_a_counter_never_seals_twice_for_a_run_whose_counters_were_forgotten(*, heard: bool) -> None:
+    """Others push it out of those that are kept, be it one that was heard or one that was only sent to."""
+    b, counters = sessions("b"), []
+
+    def meet(name: bytes) -> None:
+        if heard:
+            other = Sessions("g", name, Keyring(KEY))
+            other.send(B, b"b" * 16, b"hello", 0.0)
+            (frame,) = other.frames_to_send()
+            assert isinstance(b.received(A, frame.data, 300.0 * len(counters)), Received)
+        b.frames_to_send()
+        b.send(A, name, b"secret", 0.0)
+        (sealed,) = b.frames_to_send()
+        counters.append(int.from_bytes(sealed.data[FRAME_BYTES - 24 : FRAME_BYTES - 16]))
+
+    for number in range(FEW + 1):
+        meet(b"%08d" % number * 2)
+    kept = {**b._heard, **b._greeted}
+    assert b"%08d" % 0 * 2 not in kept
+    b.send(A, b"%08d" % 0 * 2, b"again", 0.0)
+    (again,) = b.frames_to_send()
+    assert int.from_bytes(again.data[FRAME_BYTES - 24 : FRAME_BYTES - 16]) > counters[0]

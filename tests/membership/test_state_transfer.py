@@ -482,3 +482,33 @@ def test_who_has_refused_in_one_view_is_asked_again_in_the_next() -> None:
             transfers.waits, transfers.refusal = False, "it waits for a state itself"
         told = choice.ask(transfers, names[2], view, (), 0, 0.0)
         assert told == "1: it waits for a state itself; 0: it waits for a state itself"
+
+
+def test_a_donor_that_gives_is_not_left_and_keeps_nothing_when_all_have_come() -> None:
+    """A large state takes longer than the patience with a donor that does not answer."""
+    names = [Member(bytes([place]) * 16, str(place), "10.0.0.1", 7_000 + place) for place in range(3)]
+    view, choice = View(4, tuple(names), (), (), ()), donors.Donors(LOCAL)
+    giver, taker, new = Transfers(), Transfers(), names[2].incarnation
+    snapshot = Snapshot(5, 4, [new])
+    giver.keep(snapshot, 0.0)
+    giver.add(snapshot, bytes(10 * PIECE_BYTES))
+    giver.end(snapshot)
+    assert choice.ask(taker, names[2], view, (), 5, 0.0) is None
+    donor, now = taker.donor, 0.0
+    while taker.state is None:
+        for _, number, data in taker.datagrams(now):
+            giver.received(new, number, data, now)
+        for _, number, data in giver.datagrams(now):
+            assert donor is not None
+            taker.received(donor, number, data, now)
+        now += LOCAL.exclude_ms
+        if taker.state is None:
+            assert choice.ask(taker, names[2], view, (), 5, now) is None
+        for transfers in (giver, taker):
+            transfers.tick(now)
+    assert (taker.donor, taker._asked) == (donor, 1)
+    for _, number, data in taker.datagrams(now):
+        giver.received(new, number, data, now)
+    giver.tick(now)
+    assert giver.kept_bytes == 0
+    assert giver.idle
