@@ -208,6 +208,7 @@ def _options() -> argparse.Namespace:
 
 def table(faults: Sequence[Fault], cells: dict[tuple[str, str], Cell], methods: Sequence[str]) -> str:
     """Return the section: how many faults each method finds, and a row for each fault."""
+    methods = [method for method in methods if any(asked == method for _, asked in cells)]
     found = Counter(method for (_, method), cell in cells.items() if cell.found)
     killed = {name for (name, _), cell in cells.items() if cell.found}
     alive = [fault for fault in faults if fault.name not in killed]
@@ -215,7 +216,7 @@ def table(faults: Sequence[Fault], cells: dict[tuple[str, str], Cell], methods: 
     lines = [
         f"{len(faults)} faults; **{len(faults) - len(alive)} are found, {len(alive)} live: {share:.1f} %**.",
         "",
-        "| method | faults that its tests touch | found |",
+        "| method | faults shown to it that its tests touch | found |",
         "|---|---:|---:|",
     ]
     for method in methods:
